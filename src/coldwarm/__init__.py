@@ -29,7 +29,7 @@ _WHERE = {
     "bench": "coldwarm.inprocess.bench",
     "load": "coldwarm.contracts.files.codec",
     "run": "coldwarm.runner.suite",
-    "workload": "coldwarm.functions.marks",
+    "workload": "coldwarm.functions.target",
 }
 
 _CALLED = "doctor"

@@ -14,7 +14,7 @@ import pytest
 from coldwarm.backends.base import DeviceUnavailableError
 from coldwarm.backends.torch import TorchCompile
 from coldwarm.frameworks import torch as of_torch
-from coldwarm.functions import backend, opened, pending, waiting
+from coldwarm.functions import backend, unfinished, waiting
 from coldwarm.runner.functions import inspection
 from coldwarm.runner.machine import gpus, ptxas, software
 from coldwarm.runner.process import isolation
@@ -150,11 +150,11 @@ def wait(value: object) -> list[str]:
 
 def test_arrays_of_cupy_are_waited_for_and_other_work_is_found(cupy: Any) -> None:
     assert wait({"a": [CupyArray(), 1.0]}) == ["device 1"]
-    opened.refuse_unknown([CupyArray()])
-    looking = pending.Pending()
+    unfinished.refuse_unknown([CupyArray()])
+    looking = unfinished.Pending()
     looking.refuse()
     cupy.cuda.Stream.null.done = False
-    with pytest.raises(opened.UnfinishedError, match="gpu_unfinished"):
+    with pytest.raises(unfinished.UnfinishedError, match="gpu_unfinished"):
         looking.refuse()
 
 
@@ -175,8 +175,8 @@ def test_arrays_of_numba_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setitem(sys.modules, "numba.cuda.cudadrv.devices", devices)
     assert wait([DeviceArray()]) == ["synchronize"]
     assert backend.has_used_gpu()
-    with pytest.raises(opened.UnfinishedError, match="gpu_unfinished"):
-        pending.Pending().refuse()
+    with pytest.raises(unfinished.UnfinishedError, match="gpu_unfinished"):
+        unfinished.Pending().refuse()
 
 
 def test_all_streams_of_torchs_devices_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,16 +195,16 @@ def test_all_streams_of_torchs_devices_are_waited_for(monkeypatch: pytest.Monkey
 
 def test_a_stream_of_torch_that_is_not_done_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     torch_with(monkeypatch, Cuda(used=True, done=False))
-    with pytest.raises(opened.UnfinishedError, match="gpu_unfinished"):
-        pending.Pending().refuse()
+    with pytest.raises(unfinished.UnfinishedError, match="gpu_unfinished"):
+        unfinished.Pending().refuse()
     torch_with(monkeypatch, Cuda(used=False, done=False))
-    pending.Pending().refuse()
+    unfinished.Pending().refuse()
 
 
 def test_a_tensor_of_a_device_that_nobody_knows_is_opaque(monkeypatch: pytest.MonkeyPatch) -> None:
     torch_with(monkeypatch, Cuda(used=False))
-    with pytest.raises(opened.UnfinishedError, match="opaque_result"):
-        opened.refuse_unknown([Tensor(kind="xla")])
+    with pytest.raises(unfinished.UnfinishedError, match="opaque_result"):
+        unfinished.refuse_unknown([Tensor(kind="xla")])
 
 
 def test_a_function_that_returns_numbers_of_the_host_has_used_the_gpu(

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from coldwarm.functions import arguments, target, transfer
-from coldwarm.functions.arguments import Call, bound, framework_of, made
-from coldwarm.functions.factory import NEW_SHAPES, from_factory
+from coldwarm.functions.arguments import NEW_SHAPES, Call, bound, framework_of, from_factory, made
 from coldwarm.functions.target import TargetError, resolve
 from coldwarm.runner.functions.targets import parse_input
 

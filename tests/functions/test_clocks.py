@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.frameworks import jax
-from coldwarm.functions import pending, running
+from coldwarm.functions import background, unfinished
 
 if TYPE_CHECKING:
     import pytest
@@ -56,8 +56,8 @@ def test_who_looks_for_work_still_waits_where_sleep_is_replaced(
 ) -> None:
     monkeypatch.setattr(time, "sleep", _replaced)
     monkeypatch.setattr(time, "perf_counter", _replaced)
-    assert _seconds(lambda: pending.refuse_busy(0.001)) >= pending._STEP_S
-    assert _seconds(lambda: running._using_processor([1])) >= running._LOOK_S
+    assert _seconds(lambda: unfinished.refuse_busy(0.001)) >= unfinished._STEP_S
+    assert _seconds(lambda: background._using_processor([1])) >= background._LOOK_S
 
 
 WARM = """

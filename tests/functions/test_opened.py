@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pytest
 
-from coldwarm.functions import opened
+from coldwarm.functions import unfinished
 from coldwarm.wire import because
 
 if TYPE_CHECKING:
@@ -169,8 +169,8 @@ HIDING: list[Callable[[Any], Any]] = [
 
 @pytest.mark.parametrize("hide", HIDING)
 def test_what_is_known_to_come_later_is_refused_wherever_it_is(hide: Callable[[Any], Any]) -> None:
-    with pytest.raises(opened.UnfinishedError, match="lazy_result"):
-        opened.refuse_unknown(hide(Future()))
+    with pytest.raises(unfinished.UnfinishedError, match="lazy_result"):
+        unfinished.refuse_unknown(hide(Future()))
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_what_is_known_to_come_later_is_refused_wherever_it_is(hide: Callable[[A
 def test_what_may_compute_is_named_and_not_woken(
     kind: Callable[[], object], name: str, hide: Callable[[Any], Any]
 ) -> None:
-    doubt = opened.refuse_unknown(hide(kind()))
+    doubt = unfinished.refuse_unknown(hide(kind()))
     assert doubt == because("may_compute", kind=kind.__name__, attribute=name)
 
 
@@ -208,8 +208,8 @@ class Ready:
 
 
 def test_what_computes_when_it_is_asked_is_refused_with_what_that_took() -> None:
-    with pytest.raises(opened.UnfinishedError, match="computes_when_asked") as caught:
-        opened.refuse_unknown([Slow()], call_s=1e-6)
+    with pytest.raises(unfinished.UnfinishedError, match="computes_when_asked") as caught:
+        unfinished.refuse_unknown([Slow()], call_s=1e-6)
     values = caught.value.coded_reason["values"]
     assert (values["kind"], values["attribute"]) == ("Slow", "__array__")
     assert values["asked_s"] > values["call_s"]
@@ -217,7 +217,7 @@ def test_what_computes_when_it_is_asked_is_refused_with_what_that_took() -> None
 
 @pytest.mark.parametrize("hide", HIDING[:10])
 def test_what_gives_its_number_at_once_is_there(hide: Callable[[Any], Any]) -> None:
-    assert opened.refuse_unknown(hide(Ready()), call_s=1.0) is None
+    assert unfinished.refuse_unknown(hide(Ready()), call_s=1.0) is None
 
 
 def test_a_thread_at_work_is_no_time_of_an_object_that_gives_its_number_at_once() -> None:
@@ -233,7 +233,7 @@ def test_a_thread_at_work_is_no_time_of_an_object_that_gives_its_number_at_once(
         thread.start()
     try:
         for _ in range(20):
-            opened.refuse_unknown([Ready() for _ in range(5)], call_s=1e-6)
+            unfinished.refuse_unknown([Ready() for _ in range(5)], call_s=1e-6)
     finally:
         done.set()
         for thread in threads:
@@ -252,8 +252,8 @@ def test_a_thread_at_work_is_no_time_of_an_object_that_gives_its_number_at_once(
     ],
 )
 def test_what_can_be_called_or_asked_later_is_no_result(value: object) -> None:
-    with pytest.raises(opened.UnfinishedError, match="lazy_result"):
-        opened.refuse_unknown(value)
+    with pytest.raises(unfinished.UnfinishedError, match="lazy_result"):
+        unfinished.refuse_unknown(value)
 
 
 def test_what_is_computed_or_read_when_somebody_looks_is_no_result(tmp_path: pathlib.Path) -> None:
@@ -265,19 +265,19 @@ def test_what_is_computed_or_read_when_somebody_looks_is_no_result(tmp_path: pat
     with np.load(tmp_path / "a.npz") as archive:
         views = [mapped, mapped[:2], np.asarray(mapped), archive, operator @ operator]
         for value in views:
-            with pytest.raises(opened.UnfinishedError, match="lazy_result"):
-                opened.refuse_unknown([value])
-    filled = opened.refuse_unknown(np.ones(3).view(Filled))
+            with pytest.raises(unfinished.UnfinishedError, match="lazy_result"):
+                unfinished.refuse_unknown([value])
+    filled = unfinished.refuse_unknown(np.ones(3).view(Filled))
     assert filled == because("may_compute", kind="Filled", attribute="__array__")
     computed = Cached()
     assert computed.answer == 1.0
     written = np.memmap(tmp_path / "c", mode="w+", shape=3)
-    opened.refuse_unknown([computed, written, operator, np.ones(3).view(np.matrix)])
+    unfinished.refuse_unknown([computed, written, operator, np.ones(3).view(np.matrix)])
 
 
 def test_of_what_another_language_keeps_it_is_not_known() -> None:
     """A capsule is what arrays are handed on in; nobody can look into one."""
-    doubt = opened.refuse_unknown({"a": np.zeros(3).__dlpack__()})
+    doubt = unfinished.refuse_unknown({"a": np.zeros(3).__dlpack__()})
     assert doubt == because("not_opened", kind="PyCapsule")
 
 
@@ -299,7 +299,7 @@ def results() -> list[Any]:
 
 @pytest.mark.parametrize("number", range(len(results())))
 def test_what_real_functions_return_is_finished(number: int) -> None:
-    opened.refuse_unknown(results()[number])
+    unfinished.refuse_unknown(results()[number])
 
 
 def test_results_of_scipy_are_finished() -> None:
@@ -316,7 +316,7 @@ def test_results_of_scipy_are_finished() -> None:
         stats.norm(0, 1),
         stats.ttest_ind(np.arange(5.0), np.arange(5.0) + 1),
     ]
-    opened.refuse_unknown(found)
+    unfinished.refuse_unknown(found)
 
 
 @pytest.mark.slow
@@ -324,13 +324,13 @@ def test_modules_of_torch_are_finished_and_its_futures_are_not() -> None:
     torch = pytest.importorskip("torch")
     model = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.ReLU())
     state = torch.optim.Adam(model.parameters())
-    opened.refuse_unknown([model, state, model.state_dict(), torch.Size([1]), torch.float32])
-    with pytest.raises(opened.UnfinishedError, match="lazy_result"):
-        opened.refuse_unknown([torch.futures.Future()])
-    with pytest.raises(opened.UnfinishedError, match="opaque_result"):
-        opened.refuse_unknown(torch.ones(2, device="meta"))
+    unfinished.refuse_unknown([model, state, model.state_dict(), torch.Size([1]), torch.float32])
+    with pytest.raises(unfinished.UnfinishedError, match="lazy_result"):
+        unfinished.refuse_unknown([torch.futures.Future()])
+    with pytest.raises(unfinished.UnfinishedError, match="opaque_result"):
+        unfinished.refuse_unknown(torch.ones(2, device="meta"))
 
 
 def test_a_large_result_of_numbers_is_opened_at_once() -> None:
     many = [float(n) for n in range(200_000)]
-    assert opened.Opened({"a": many}).lazy is None
+    assert unfinished.Opened({"a": many}).lazy is None

@@ -9,7 +9,7 @@ import pytest
 from msgspec import convert
 
 from coldwarm.contracts.reasons import Reason
-from coldwarm.functions import noise, other_answers, varying
+from coldwarm.functions import other_answers, sensitivity, varying
 from coldwarm.functions.arguments import Call
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ TURN = np.linalg.qr(ROWS)[0]
 
 
 def _moves(reference: Function) -> Callable[[Any, Any], dict[str, Any]]:
-    return lambda given, answer: noise.beside(
+    return lambda given, answer: sensitivity.moves(
         lambda flat: reference(*flat), given, answer, "float64"
     )
 

@@ -34,7 +34,7 @@ WORK_S = 0.01
 
 
 def _told(function: Callable[..., Any], call: Call, n_compiles: list[int]) -> dict[str, Any]:
-    return other_calls.told(
+    return other_calls.measure(
         lambda flat: function(*flat),
         lambda: call.flat,
         lambda number: varying.given(call, number, varying.names_of(function, call)),

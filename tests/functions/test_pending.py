@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from coldwarm.functions import pending
-from coldwarm.functions.opened import UnfinishedError
+from coldwarm.functions import unfinished
+from coldwarm.functions.unfinished import UnfinishedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -87,7 +87,7 @@ def forked() -> None:
 def test_what_a_call_starts_and_leaves_at_work_is_found(
     code: str, work: Callable[[], None]
 ) -> None:
-    looking = pending.Pending()
+    looking = unfinished.Pending()
     work()
     with pytest.raises(UnfinishedError, match=code):
         looking.refuse()
@@ -103,7 +103,7 @@ RESTING = [
 
 @pytest.mark.parametrize(("code", "work"), RESTING)
 def test_what_each_call_starts_is_put_off(code: str, work: Callable[[], None]) -> None:
-    looking = pending.Pending()
+    looking = unfinished.Pending()
     with suppress(UnfinishedError):  # a process computes while it starts
         work()
         looking.refuse()
@@ -132,7 +132,7 @@ def test_what_the_first_call_starts_and_what_rests_may_stay(
     target: Callable[[threading.Event], object],
 ) -> None:
     """A heartbeat, a server, a watcher: started once, and there for the calls after."""
-    enough, looking = threading.Event(), pending.Pending()
+    enough, looking = threading.Event(), unfinished.Pending()
     started(target, enough)
     try:
         for _ in range(4):
@@ -145,7 +145,7 @@ def test_a_thread_that_computes_is_found_among_many_that_do_not() -> None:
     enough = threading.Event()
     for _ in range(100):  # each has files that are read, and the computing one goes on meanwhile
         started(enough.wait)
-    looking = pending.Pending()
+    looking = unfinished.Pending()
     started(spin)
     try:
         with pytest.raises(UnfinishedError, match="threads_at_work"):
@@ -158,7 +158,7 @@ def test_a_thread_that_computes_is_found_among_many_that_do_not() -> None:
 def test_a_pool_that_was_there_before_is_at_work_or_idle(job: Callable[[], None]) -> None:
     with ThreadPoolExecutor(2) as pool:
         pool.submit(float).result()
-        looking = pending.Pending()
+        looking = unfinished.Pending()
         assert pool.submit(float).result() == 0.0
         looking.refuse()
         pool.submit(job)
@@ -170,7 +170,7 @@ def test_a_pool_that_was_there_before_is_at_work_or_idle(job: Callable[[], None]
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_pools_of_processes_are_idle_until_they_have_jobs() -> None:
     """JAX warns of forks, where another test has imported it here: these compute nothing."""
-    looking = pending.Pending()
+    looking = unfinished.Pending()
     with ProcessPoolExecutor(1) as pool:
         pool.submit(abs, -1.0).result()
         looking.refuse()
@@ -187,7 +187,7 @@ def test_pools_of_processes_are_idle_until_they_have_jobs() -> None:
 
 def test_what_has_ended_or_was_there_before_is_no_work_of_the_call() -> None:
     started(spin)
-    looking = pending.Pending()
+    looking = unfinished.Pending()
     one = threading.Thread(target=float)
     one.start()
     one.join()
@@ -196,20 +196,20 @@ def test_what_has_ended_or_was_there_before_is_no_work_of_the_call() -> None:
 
 
 def test_what_is_left_until_later_is_found() -> None:
-    looking = pending.Pending()
+    looking = unfinished.Pending()
     atexit.register(float)  # as a framework does that is loaded late
     looking.refuse()
     looking.refuse()
     atexit.register(float)
     with pytest.raises(UnfinishedError, match="functions_at_exit"):
         looking.refuse()
-    looking = pending.Pending()
+    looking = unfinished.Pending()
     before = signal.signal(signal.SIGALRM, lambda *_: None)
     signal.setitimer(signal.ITIMER_REAL, 30.0)
     try:
         with pytest.raises(UnfinishedError, match="signal_pending"):
             looking.refuse()
-        pending.Pending().refuse()
+        unfinished.Pending().refuse()
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
@@ -217,7 +217,7 @@ def test_what_is_left_until_later_is_found() -> None:
 
 def test_a_task_that_was_not_awaited_is_found() -> None:
     loop = asyncio.new_event_loop()
-    looking = pending.Pending()
+    looking = unfinished.Pending()
     task = loop.create_task(asyncio.sleep(LONG_S))
     with pytest.raises(UnfinishedError, match="tasks_unfinished"):
         looking.refuse()
@@ -253,7 +253,7 @@ def test_tasks_that_a_loop_elsewhere_makes_are_not_the_call_s(
     elsewhere: asyncio.AbstractEventLoop,
 ) -> None:
     for _ in range(5):
-        looking = pending.Pending()
+        looking = unfinished.Pending()
         asyncio.run_coroutine_threadsafe(asyncio.sleep(0.002), elsewhere).result()
         looking.refuse()
 
@@ -261,7 +261,7 @@ def test_tasks_that_a_loop_elsewhere_makes_are_not_the_call_s(
 def test_a_task_that_a_call_leaves_in_a_loop_elsewhere_is_found(
     elsewhere: asyncio.AbstractEventLoop,
 ) -> None:
-    looking = pending.Pending()
+    looking = unfinished.Pending()
     task = asyncio.run_coroutine_threadsafe(asyncio.sleep(LONG_S), elsewhere)
     asyncio.run_coroutine_threadsafe(asyncio.sleep(0), elsewhere).result()
     with pytest.raises(UnfinishedError, match="tasks_unfinished"):
@@ -301,13 +301,13 @@ def shown():
     return deque([Nested({"a": heavy(x)})])
 
 def said(function):
-    looking = pending.Pending()
+    looking = unfinished.Pending()
     looking.wait()
     try:
         out = function()
         waiting.wait(out)
         looking.refuse()
-        pending.refuse_busy(0.001)
+        unfinished.refuse_busy(0.001)
         opened.refuse_unknown(out)
     except opened.UnfinishedError as error:
         return error.coded_reason["code"]
@@ -316,7 +316,7 @@ def said(function):
 print([said(one) for one in (shared, closed, dropped, shown)])
 heavy(x)  # of before
 kept["before"] = heavy(x)
-looking = pending.Pending()
+looking = unfinished.Pending()
 looking.refuse()
 """
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coldwarm.functions import opened, values, waiting
+from coldwarm.functions import unfinished, values, waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -174,19 +174,19 @@ async def awaited() -> None:
     "value", [map(abs, [1]), zip([1], [2], strict=True), generated(), Future(), [iter([1])]]
 )
 def test_what_has_not_been_computed_is_refused(value: object) -> None:
-    with pytest.raises(opened.UnfinishedError, match="lazy_result"):
-        opened.refuse_unknown(value)
+    with pytest.raises(unfinished.UnfinishedError, match="lazy_result"):
+        unfinished.refuse_unknown(value)
 
 
 def test_a_coroutine_is_refused_and_leaves_no_warning() -> None:
-    with pytest.raises(opened.UnfinishedError) as refused:
-        opened.refuse_unknown(awaited())
+    with pytest.raises(unfinished.UnfinishedError) as refused:
+        unfinished.refuse_unknown(awaited())
     assert refused.value.coded_reason["values"] == {"kind": "coroutine"}
 
 
 def test_plain_results_are_finished() -> None:
     for value in (None, 1.0, "text", np.zeros(2), Fit(1, [np.ones(2)]), Boxed(np.ones(2))):
-        opened.refuse_unknown(value)
+        unfinished.refuse_unknown(value)
 
 
 @pytest.mark.slow

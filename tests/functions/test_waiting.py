@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from coldwarm.functions import arrays, kinds, opened, waiting
+from coldwarm.functions import kinds, unfinished, waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +45,7 @@ def test_a_class_is_judged_once_for_all_its_values(
     monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     result = many(500)
-    assert _calls(monkeypatch, name, lambda: opened.refuse_unknown(result)) < 10
+    assert _calls(monkeypatch, name, lambda: unfinished.refuse_unknown(result)) < 10
     assert _calls(monkeypatch, name, lambda: waiting.waiters(result)) < 10
 
 
@@ -58,7 +58,7 @@ def test_nothing_is_looked_into_where_no_framework_goes_on(
 
 
 def test_bytes_in_memory_are_finished() -> None:
-    opened.refuse_unknown([io.BytesIO(b"ab"), io.StringIO("ab")])
+    unfinished.refuse_unknown([io.BytesIO(b"ab"), io.StringIO("ab")])
 
 
 OF_JAX = """
@@ -76,11 +76,11 @@ class Slotted:
 
 made = lambda n: Holder({"a": [Slotted(jnp.ones(3) * k) for k in range(n)]})
 walks = []
-plain = arrays.Arrays.__init__
+plain = waiting.Arrays.__init__
 def counted(self, value):
     walks.append(value)
     plain(self, value)
-arrays.Arrays.__init__ = counted
+waiting.Arrays.__init__ = counted
 (waiter,) = waiting.waiters(made(2))
 del walks[:]
 waiter(made(2))
@@ -96,10 +96,10 @@ assert len(walks) == 3
 (waiter,) = waiting.waiters(Holder({1: {1}, 2: frozenset(), 3: lambda y=jnp.ones(2): y}))
 waiter(Holder(jnp.ones(2)))
 assert len(waited) == 5
-opened.refuse_unknown(jax.tree_util.Partial(jnp.add, jnp.ones(3)))
+unfinished.refuse_unknown(jax.tree_util.Partial(jnp.add, jnp.ones(3)))
 try:
-    opened.refuse_unknown(jax.tree_util.Partial(jnp.add))
-except opened.UnfinishedError:
+    unfinished.refuse_unknown(jax.tree_util.Partial(jnp.add))
+except unfinished.UnfinishedError:
     print("done")
 """
 
@@ -109,7 +109,7 @@ from coldwarm.functions import opened
 numbers = numba.typed.List([1.0, 2.0])
 names = numba.typed.Dict()
 names[1] = 2.0
-opened.refuse_unknown([numbers, names])
+unfinished.refuse_unknown([numbers, names])
 print("done")
 """
 
@@ -126,10 +126,10 @@ def test_results_of_a_framework(framework: str, program: str) -> None:
 
 def test_a_path_leads_to_the_same_place_in_another_value() -> None:
     step = (list.__getitem__, 1, list.__len__, 2)
-    assert arrays.at([[0, 1], [2, 3]], (step, step)) == 3
+    assert waiting.at([[0, 1], [2, 3]], (step, step)) == 3
     for other in ([[0, 1]], [0, (1, 2)], None):
-        with pytest.raises(arrays.MOVED):
-            arrays.at(other, (step, step))
+        with pytest.raises(waiting.MOVED):
+            waiting.at(other, (step, step))
 
 
 CHANGING = """

@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from coldwarm.functions import precision
+from coldwarm.functions import sensitivity
 from coldwarm.worker import gate, moved
 
 if TYPE_CHECKING:
@@ -127,12 +127,12 @@ def flat(out: Any) -> list[Array]:
 def held(job: str, folder: Path, seed: int = 1) -> str:
     """Write down what a float64 reference answers, and how far that moves."""
     function, given = of(job, seed)
-    rng, share = np.random.default_rng(0), precision.tolerance("float64")
+    rng, share = np.random.default_rng(0), sensitivity.tolerance("float64")
     right = flat(function(*given))
     noises = moved.noises(
         lambda: flat(function(*(moved.moved(one, share, rng) for one in given))), right, share
     )
-    others = moved.rounded(lambda: flat(function(*given)), right, precision.step("float64"))
+    others = moved.rounded(lambda: flat(function(*given)), right, float(np.finfo("float64").eps))
     named: dict[str, Any] = {f"{gate.NOISE}{n}": one for n, one in enumerate(noises)}
     named.update((f"{gate.ROUNDED}{n}", one) for n, one in enumerate(others))
     np.savez(folder / "answer.npz", *right, **named)
@@ -140,7 +140,7 @@ def held(job: str, folder: Path, seed: int = 1) -> str:
 
 
 def passes(job: str, out: list[Array], kind: str, folder: Path, seed: int = 1) -> bool:
-    allowed = precision.tolerance(kind)
+    allowed = sensitivity.tolerance(kind)
     return bool(gate.check(out, held(job, folder, seed), allowed)["passed"])
 
 
@@ -241,7 +241,7 @@ def test_one_large_number_hides_no_others(kind: str) -> None:
     reference = np.array([1e9, *np.linspace(1, 2, 49)])
     out = reference * 1.5
     out[0] = reference[0]
-    said = gate.compare([out], [reference], precision.tolerance(kind))
+    said = gate.compare([out], [reference], sensitivity.tolerance(kind))
     assert said["reason"]["values"]["n_wrong"] == 49
 
 
@@ -317,4 +317,4 @@ def test_other_numbers_or_another_order_are_another_answer(one: Any, other: Any)
 def test_how_precise_an_answer_is(
     dtypes: list[str], numbers: list[float], given: list[str], expected: str
 ) -> None:
-    assert precision.of_call(dtypes, [np.array(numbers)], given) == expected
+    assert sensitivity.precision_of(dtypes, [np.array(numbers)], given) == expected

@@ -13,16 +13,7 @@ from coldwarm.backends.base import Backend, DeviceUnavailableError
 from coldwarm.frameworks.arrivals import Arrivals
 from coldwarm.frameworks.base import PARTS, module_of, versions
 from coldwarm.frameworks.places import Places
-from coldwarm.functions import (
-    arguments,
-    factory,
-    pending,
-    target,
-    transfer,
-    values,
-    varying,
-    waiting,
-)
+from coldwarm.functions import arguments, target, transfer, unfinished, values, varying, waiting
 from coldwarm.wire import because
 
 TYPE_CHECKING = False
@@ -72,7 +63,7 @@ class UserFunction(Backend):
         self._seed = 0
         self._rng: Any = None
         self._order: list[int] | None = None
-        self._pending: pending.Pending | None = None
+        self._pending: unfinished.Pending | None = None
         self._sync: Callable[[Any], Any] | None = None
 
     @classmethod
@@ -162,7 +153,7 @@ class UserFunction(Backend):
     def build(self) -> "tuple[Any, ...]":
         """Call the factory; return the arguments, finished."""
         begin_s = _now_s()
-        made = factory.from_factory(self._found)
+        made = arguments.from_factory(self._found)
         self._build_s = _now_s() - begin_s
         self._function, self._call, self._more = made
         self.keywords = self._call.keywords
@@ -245,7 +236,7 @@ class UserFunction(Backend):
         if folder:
             return transfer.load(folder)[1] if self.spec.get("carried") else transfer.read(folder)
         if self._build_s <= _LONG_BUILD_S:
-            _, call, _ = factory.from_factory(self._found)
+            _, call, _ = arguments.from_factory(self._found)
             if call.keywords == self._call.keywords:
                 return call
         return (self._fresh or self._call).copied()
@@ -284,7 +275,7 @@ class UserFunction(Backend):
         Raises:
             UnfinishedError: it is not there.
         """
-        return pending.refuse_result(out, named=bool(self.spec.get("sync")), call_s=call_s)
+        return unfinished.refuse_result(out, named=bool(self.spec.get("sync")), call_s=call_s)
 
     def refuse_pending(self) -> None:
         """Refuse work that goes on after the last call. Untimed.
@@ -321,7 +312,7 @@ class UserFunction(Backend):
     def look(self) -> None:
         """Look what is at work already, the first time."""
         if self._pending is None:
-            self._pending = pending.Pending()
+            self._pending = unfinished.Pending()
 
     def begin_call(self) -> None:
         """Start the account of every framework; look what is at work already."""

@@ -9,19 +9,23 @@ import sys
 import time
 
 from coldwarm.frameworks import opened
+from coldwarm.frameworks.base import versions
 from coldwarm.functions import (
     arguments,
-    pending,
-    precision,
+    other_answers,
+    sensitivity,
     target,
     transfer,
+    unfinished,
     values,
     waiting,
 )
+from coldwarm.functions.arguments import from_factory
 from coldwarm.functions.backend import UserFunction, has_used_gpu
-from coldwarm.functions.factory import from_factory
+from coldwarm.worker import gate, moved
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
@@ -107,7 +111,7 @@ class Inspection:
         """Call it twice and return what that showed."""
         self.backend.look()
         function, call, further = self.prepare()
-        self._adopted(function, call.copied())
+        self._adopt(function, call.copied())
         before, spare = values.digest(list(call.flat)), call.copied()
         input_sha256 = values.digest(arguments.in_order(call.flat, self.order))
         function = self.backend.finishing(function)
@@ -127,6 +131,10 @@ class Inspection:
         compiled = self.backend.compiles_so_far()
         counters, kind = self.backend.counters(), self._precision(answer, call)
         again = None if compiled is None or compiles is None else compiled - compiles
+
+        def others() -> None:
+            self._write_others(function, kind)
+
         return {
             "type": "inspect",
             "kind": self.kind,
@@ -150,46 +158,55 @@ class Inspection:
             "first_s": self.first_ns / 1e9,
             "before": read,
             "wrote": opened.wrote(self.job["watch"]),
-            "afterwards": self._others(function, kind) if repeats and first else None,
+            "afterwards": others if repeats and first else None,
         }
 
-    def written_first(self) -> "Callable[[Callable[..., Mapping[str, Any]]], None]":
-        """Return what writes the answers to other data before any other call."""
+    def write_others(self) -> None:
+        """Write the answers to other data before any other call."""
         function, call, _ = self.prepare()
-        self._adopted(function, call.copied())
-        return self._others(self.backend.finishing(function), self.job["precision"])
+        self._adopt(function, call.copied())
+        self._write_others(self.backend.finishing(function), self.job["precision"])
 
-    def _adopted(self, function: "Callable[..., Any]", call: "arguments.Call") -> None:
-        told = {"kind": self.kind, "positional": self.positional, "placement": self.placement}
-        self.backend.adopt({**self.spec, **told}, function, call, self.order)
+    def write_moves(self) -> None:
+        """Write how far each number moves beside the answer that is there."""
+        function, call, _ = self.prepare()
+        answer_of = _by_place(self.backend.finishing(function), call.keywords)
+        path, kind = self.job["answer"], self.job["precision"]
+        answers, _ = gate.stored(path)
+        again = values.on_host(answer_of(call.copied().flat))
+        if [one.shape for one in again] == [one.shape for one in answers]:
+            drift = [moved.differences(*pair) for pair in zip(again, answers, strict=True)]
+        else:
+            drift = [abs(one) * 0.0 for one in answers]
 
-    def _others(
-        self, function: "Callable[..., Any]", kind: str
-    ) -> "Callable[[Callable[..., Mapping[str, Any]]], None]":
-        """Return what writes the answers to other data beside the answer.
+        def keep(moves: "Mapping[str, Any]") -> None:
+            other_answers.save(path, answers, moves)
 
-        It wants the function that tells how far the numbers of such an answer move.
-        """
-        from coldwarm.functions import other_answers
+        found = sensitivity.moves(
+            answer_of,
+            lambda: call.flat,
+            answers,
+            kind,
+            seed=self.job["seed"],
+            drift=drift,
+            keep=keep,
+        )
+        keep(found)
 
-        keywords, n = self.backend.keywords, len(self.backend.keywords)
+    def _adopt(self, function: "Callable[..., Any]", call: "arguments.Call") -> None:
+        found = {"kind": self.kind, "positional": self.positional, "placement": self.placement}
+        self.backend.adopt({**self.spec, **found}, function, call, self.order)
 
-        def call(flat: "tuple[Any, ...]") -> "Any":
-            out = function(
-                *flat[: len(flat) - n], **dict(zip(keywords, flat[len(flat) - n :], strict=True))
-            )
-            waiting.wait(out)
-            return out
-
-        def write(beside: "Callable[..., Mapping[str, Any]]") -> None:
-            path, seed = self.job["answer"], self.job["seed"]
-
-            def noise(given: "Any", answer: "Any") -> "Mapping[str, Any]":
-                return beside(call, given, answer, kind)
-
-            other_answers.write(path, call, self.backend.others, seed, noise)
-
-        return write
+    def _write_others(self, function: "Callable[..., Any]", kind: str) -> None:
+        """Write the answers to other data, and how far their numbers move, beside the answer."""
+        call = _by_place(function, self.backend.keywords)
+        other_answers.write(
+            self.job["answer"],
+            call,
+            self.backend.others,
+            self.job["seed"],
+            lambda given, answer: sensitivity.moves(call, given, answer, kind),
+        )
 
     def _called(self, function: "Any", call: "arguments.Call") -> "Any":
         begin_ns, began_s = _now_ns(), _used_s()
@@ -200,18 +217,14 @@ class Inspection:
         self.backend.refuse_pending()
         doubt = self.backend.doubted(out, self.call_ns / 1e9)
         self.doubt = self.doubt or doubt
-        pending.refuse_busy(self.call_ns / 1e9)
+        unfinished.refuse_busy(self.call_ns / 1e9)
         return out
 
     def _answer(self, out: "Any") -> "list[str]":
         """Write the output down, and say what it is made of."""
-        import numpy as np
-
         answer, path = values.Answer(out), self.job["answer"]
         arrays = self.backend.fetch(out)
-        with open(path + ".part", "wb") as file:  # noqa: PTH123 - the same style as the rest of the measured side
-            np.savez(file, *arrays)
-        os.replace(path + ".part", path)  # noqa: PTH105 - likewise
+        other_answers.save(path, arrays)
         shapes = [[*array.shape] for array in arrays]
         return [f"{kind}{shape}" for kind, shape in zip(answer.dtypes, shapes, strict=True)]
 
@@ -220,7 +233,7 @@ class Inspection:
         given = [str(getattr(leaf, "dtype", "")) for leaf in values.leaves(list(call.flat))]
         jax: Any = sys.modules.get("jax")
         counted = self.backend.counters().get("jax") or {}
-        return precision.of_call(
+        return sensitivity.precision_of(
             answer.dtypes,
             answer.arrays,
             [one.removeprefix("torch.") for one in given],
@@ -232,6 +245,20 @@ class Inspection:
         if self.spec.get("carried"):
             return os.path.join(self.spec["arguments"], transfer.PICKLE)  # noqa: PTH118 - as above
         return getattr(self.module, "__file__", None)
+
+
+def _by_place(
+    function: "Callable[..., Any]", keywords: "tuple[str, ...]"
+) -> "Callable[[tuple[Any, ...]], Any]":
+    """Return what calls a function with all arguments in order, and waits for its result."""
+
+    def call(flat: "tuple[Any, ...]") -> "Any":
+        n = len(flat) - len(keywords)
+        out = function(*flat[:n], **dict(zip(keywords, flat[n:], strict=True)))
+        waiting.wait(out)
+        return out
+
+    return call
 
 
 def _strays(root: "str | None") -> "list[str]":
@@ -270,14 +297,83 @@ def report(job: "Mapping[str, Any]") -> "dict[str, Any]":
 
 def marked(job: "Mapping[str, Any]") -> "dict[str, Any]":
     """Return the functions of the job's module that the user has marked, in order."""
-    from coldwarm.functions import marks
-
     module = target.load(job["function"])
     # A name that was defined twice has the marks of the last one.
-    last = dict(marks.MARKED)
+    last = dict(target.MARKED)
     names = [
         {"name": name, **mark}
         for name, mark in last.items()
         if getattr(module, name, None) is not None
     ]
     return {"type": "marked", "file": getattr(module, "__file__", None), "marked": names}
+
+
+def write_moves(job: "Mapping[str, Any]") -> "dict[str, Any]":
+    """Write how far each number of the answer that is there moves."""
+    Inspection(job).write_moves()
+    return {"type": "moves"}
+
+
+def write_others(job: "Mapping[str, Any]") -> "dict[str, Any]":
+    """Write the answers to other data, in a process that is called with nothing else.
+
+    So what a function keeps of its usual call cannot answer for them.
+    """
+    Inspection(job).write_others()
+    return {"type": "others"}
+
+
+_VERSIONS = ("jax", "jaxlib", "numpy", "torch", "numba", "optax")
+_LONGEST = 300
+
+
+def report_facts(job: "Mapping[str, Any]") -> "dict[str, Any]":
+    """Call the function and return its facts, or the error that it raised.
+
+    Raises:
+        TargetError: it returned no dict of plain values.
+    """
+    backend = UserFunction(job["device"], job["threads"])
+    backend.take({**job["function"], "kind": "function", "mutates": False})
+    backend.import_runtime()
+    function = target.resolve(sys.modules[job["function"]["module"]], job["function"]["name"])
+    backend.watch()
+    facts: dict[str, Any] = {}
+    raised = None
+    begin_ns = time.perf_counter_ns()
+    try:
+        facts = _plain_facts(function())
+    except target.TargetError:
+        raise
+    except Exception as error:  # noqa: BLE001 - which one comes may be what is asked
+        line = (str(error).splitlines() or [""])[0]
+        raised = {"error": type(error).__name__, "text": line[:_LONGEST]}
+    return {
+        "type": "facts",
+        "facts": facts,
+        "raised": raised,
+        "call_s": (time.perf_counter_ns() - begin_ns) / 1e9,
+        "programs": backend.compiles_so_far(),
+        "versions": versions(*_VERSIONS),
+    }
+
+
+def _plain_facts(given: "Any") -> "dict[str, Any]":
+    """Return what a function gave, as plain values.
+
+    Raises:
+        TargetError: it is something else.
+    """
+    if not isinstance(given, dict):
+        text = f"a function of facts returns a dict; this one returned a {type(given).__name__}"
+        raise target.TargetError(text)
+    return {str(name): _fact(str(name), value) for name, value in given.items()}
+
+
+def _fact(name: str, value: "Any") -> "Any":
+    if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
+        value = value.item()
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    text = f"the fact {name!r} is a {type(value).__name__}; give a number, a text or a flag"
+    raise target.TargetError(text)

@@ -85,8 +85,8 @@ def _write(
     if not _same(answer, again):
         return []
     other = made()
-    _save(path, answer, noise(lambda: made().only(places), answer))
-    _save(f"{path.removesuffix('.npz')}-given.npz", _data(other, places))
+    save(path, answer, noise(lambda: made().only(places), answer))
+    save(f"{path.removesuffix('.npz')}-given.npz", _data(other, places))
     return [other.order.index(place) for place in places]
 
 
@@ -112,16 +112,18 @@ def _same(one: "Sequence[np.ndarray[Any, Any]]", other: "Sequence[np.ndarray[Any
     return bool(one) and values.digest(list(one)) == values.digest(list(other))
 
 
-def _save(
+def save(
     path: str,
     arrays: "Sequence[np.ndarray[Any, Any]]",
     moves: "Mapping[str, np.ndarray[Any, Any]] | None" = None,
 ) -> None:
+    """Write arrays into a file, and how far their numbers move."""
     import numpy as np
 
     named: dict[str, Any] = dict(moves or {})
-    with open(path, "wb") as file:  # noqa: PTH123 - as above
+    with open(path + ".part", "wb") as file:  # noqa: PTH123 - as above
         np.savez(file, *arrays, **named)
+    os.replace(path + ".part", path)  # noqa: PTH105 - as above
 
 
 def checked(

@@ -1,23 +1,29 @@
 """Calls in other circumstances than those of the timed loop: what it cannot show of itself.
 
-The loop calls again and again with the same arguments, at once, and without Python's collector.
-A user's program calls with others, when it has them, and with the collector. After the last
+The loop calls again and again with the same arguments, at once, and without the collector of
+Python. A program calls with others, when it has them, and with the collector. After the last
 block some calls are made as there. Nothing here changes a figure.
 """
 
 import time
 
 from coldwarm.functions import values
-from coldwarm.functions.far import OTHER_S, PAUSED_S, is_far
 from coldwarm.wire import because
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
     from coldwarm.functions.varying import Other
 
+
+_OUTLIER_RATIO = 5.0
+OTHER_S = 1e-3
+"""By how many seconds a call with other arguments is slower, to be an outlier."""
+PAUSED_S = 5e-3
+"""By how many a call after a pause is, from which the threads of a library have to wake up."""
 _TRIES = 3
 """Calls of a kind, the quickest of which counts: a disturbance makes a call slower, never quicker.
 One that is not far slower is enough."""
@@ -40,12 +46,20 @@ _PLAIN = {bool, int, float, complex, str, bytes, tuple, list, dict, set, frozens
 _FIGURES = ("other_arguments_s", "paused_s", "collecting_s")
 
 
+def is_outlier(call_s: float, usual_s: float, least_s: float) -> bool:
+    """Say whether a call is so much slower that no disturbance explains it.
+
+    ``least_s``: by how many seconds at least.
+    """
+    return call_s > _OUTLIER_RATIO * usual_s and call_s - usual_s > least_s
+
+
 def _number(which: float) -> float:
     """Return which other data a try has, of this process alone."""
     return (_OF_PROCESS + which * _APART) % 1.0
 
 
-def told(
+def measure(
     call: "Callable[[tuple[Any, ...]], Any]",
     usual: "Callable[[], tuple[Any, ...]]",
     others: "Callable[[float], Other]",
@@ -78,7 +92,7 @@ def told(
             continue
         try:
             found[name] = kind()
-        except NoneToldError as error:
+        except NoFigureError as error:
             reasons[name] = error.coded_reason
         except Exception as error:  # noqa: BLE001 - whatever a user's function raises
             reasons[name] = raised(error)
@@ -91,7 +105,7 @@ def raised(error: Exception) -> "dict[str, Any]":
     return because("exception", error=type(error).__name__, text=text)
 
 
-class NoneToldError(Exception):
+class NoFigureError(Exception):
     """There is no figure; ``coded_reason`` says why."""
 
     def __init__(self, reason: "dict[str, Any]") -> None:
@@ -135,7 +149,7 @@ def _paused_s(
         arguments = usual()
         _sleep(_PAUSE_S)
         least_s = min(least_s, _once_s(call, arguments))
-        if not is_far(least_s, usual_s, PAUSED_S):
+        if not is_outlier(least_s, usual_s, PAUSED_S):
             break
     return least_s
 
@@ -173,12 +187,12 @@ class _Tried:
         """Return the quickest of some calls in which nothing was compiled.
 
         Raises:
-            NoneToldError: there was none.
+            NoFigureError: there was none.
         """
         other = self._others(_number(0))
         self._not_varied = {name: because("unvaried") for name in other.unchanged}
         if not other.places:
-            raise NoneToldError(because("unvaried" if other.names else "no_other_arguments"))
+            raise NoFigureError(because("unvaried" if other.names else "no_other_arguments"))
         taken, why = other.places, self._why_not(other, other.places)
         if why is not None:
             other = self._others(_number(0.25))
@@ -188,7 +202,7 @@ class _Tried:
             self._not_varied.update(refused)
             if not taken or not refused:
                 self._not_varied.update(dict.fromkeys(other.named(taken), why))
-                raise NoneToldError(why)
+                raise NoFigureError(why)
         self._varied = other.named(taken)
         return self._quickest_s(taken)
 
@@ -202,7 +216,7 @@ class _Tried:
         try:
             if not self._time(other, places):
                 return had
-        except NoneToldError as error:
+        except NoFigureError as error:
             return error.coded_reason
         except Exception as error:  # noqa: BLE001 - not every function takes other data
             return raised(error)
@@ -214,7 +228,7 @@ class _Tried:
         Returns whether there was a call.
 
         Raises:
-            NoneToldError: something was compiled meanwhile.
+            NoFigureError: something was compiled meanwhile.
         """
         keys = {(place, one) for place in places if (one := _content(other.flat[place]))}
         if self._had & keys:
@@ -230,7 +244,7 @@ class _Tried:
         after = self._compiles()
         if before is None or after != before:
             n_programs = 0 if before is None or after is None else after - before
-            raise NoneToldError(because("compiled_in_window", n_programs=n_programs))
+            raise NoFigureError(because("compiled_in_window", n_programs=n_programs))
         self._seconds.setdefault(tuple(places), []).append(call_s)
         self._look(out)
         return True
@@ -243,15 +257,15 @@ class _Tried:
         for which in range(_MORE_TRIES if known_apart else _TRIES):
             tried = len(known) >= _TRIES and sum(known) > _MORE_TRIES_S
             enough = known and (tried or self._usual_s > _LONGEST_S)
-            if enough or (known and not is_far(min(known), self._usual_s, OTHER_S)):
+            if enough or (known and not is_outlier(min(known), self._usual_s, OTHER_S)):
                 break
             try:
                 self._time(self._others(_number(which + 0.5)), places)
-            except NoneToldError:  # those that compile tell nothing beside others
+            except NoFigureError:  # those that compile tell nothing beside others
                 if not known:
                     raise
         if not known:
-            raise NoneToldError(because("unvaried"))
+            raise NoFigureError(because("unvaried"))
         return min(known)
 
     def _look(self, out: "Any") -> None:
@@ -295,12 +309,12 @@ def _collecting_s(
     """Return what a call costs on average in Python's collector, callbacks of others included.
 
     Raises:
-        NoneToldError: the program has switched it off.
+        NoFigureError: the program has switched it off.
     """
     import gc
 
     if not gc.isenabled():
-        raise NoneToldError(because("collector_off"))
+        raise NoFigureError(because("collector_off"))
     if frozen:
         gc.unfreeze()
     gc.collect()

@@ -1,15 +1,22 @@
-"""Finds the thing a user named: a function, or a factory of one, in a file or a module."""
+"""Finding what a user named in a file or a module, and reading that file in a measured process.
+
+A script that calls `coldwarm.bench` is imported to be measured: there such calls measure nothing,
+or it would start itself again and again. Those before the one that started the measurement hand
+back something that a script can go on with; at that one the script has come as far as it had when
+its author asked, and its import is over.
+"""
 
 import os
 import sys
 
-from coldwarm.functions import script
-
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from types import ModuleType
-    from typing import Any
+    from typing import Any, TypeVar
+
+    F = TypeVar("F", bound=Callable[..., Any])
 
 
 class TargetError(Exception):
@@ -54,7 +61,7 @@ def load(named: "Mapping[str, Any]") -> "ModuleType":
     sys.modules[name] = module
     execute = spec.loader.exec_module
     if named.get("calls"):
-        script.run_to(named["calls"], lambda: execute(module))
+        run_to(named["calls"], lambda: execute(module))
     else:
         execute(module)
     return module
@@ -162,3 +169,125 @@ def positions(function: "Any") -> "list[str]":
         for p in _parameters(function)
         if p.kind in {p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD}
     ]
+
+
+class ReachedError(BaseException):
+    """The script has come to the call that is measured; it needs to go no further."""
+
+
+class _Nothing:
+    """A result of nothing: whatever is asked of it is nothing again, and reads as such."""
+
+    def __getattr__(self, name: str) -> "_Nothing":
+        """Return nothing."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self
+
+    def __call__(self, *_arguments: "Any", **_named: "Any") -> "_Nothing":
+        """Return nothing."""
+        return self
+
+    def __getitem__(self, _key: "Any") -> "_Nothing":
+        """Return nothing."""
+        return self
+
+    def __iter__(self) -> "Any":
+        """Hold nothing."""
+        return iter(())
+
+    def __float__(self) -> float:
+        """Be no number."""
+        return float("nan")
+
+    def __bool__(self) -> bool:
+        """Be false."""
+        return False
+
+    def __repr__(self) -> str:
+        """Read as nothing."""
+        return "nothing: this process is measured"
+
+    def __format__(self, _how: str) -> str:
+        """Take any format, such as that of a number."""
+        return repr(self)
+
+    def _with(self, _other: "Any") -> "_Nothing":
+        return self
+
+    def _than(self, _other: "Any") -> bool:
+        return False
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _with
+    __truediv__ = __rtruediv__ = _with
+    __lt__ = __le__ = __gt__ = __ge__ = _than
+
+
+_expected: "list[int]" = []
+"""Calls that are still to come; the last of them ends the import. Empty: all are passed."""
+
+
+def skip_bench(*_arguments: "Any", **_named: "Any") -> _Nothing:
+    """Measure nothing; end the import where this is the call that it was for.
+
+    Raises:
+        ReachedError: it is.
+    """
+    if _expected:
+        _expected[0] -= 1
+        if _expected[0] == 0:
+            raise ReachedError
+    return _Nothing()
+
+
+def skip_benchmark(*_arguments: "Any", **_named: "Any") -> "Callable[..., _Nothing]":
+    """Return what ``coldwarm.Benchmark`` does: here, what measures nothing."""
+    return skip_bench
+
+
+def run_to(call: int, run: "Callable[[], object]") -> None:
+    """Run a script to its ``call``-th call of ``coldwarm.bench``, or to its end."""
+    _expected[:] = [call]
+    try:
+        run()
+    except ReachedError:
+        pass
+    finally:
+        _expected.clear()
+
+
+MARKED: "list[tuple[str, dict[str, Any]]]" = []
+"""Name and options of each marked function, in the order of their definition."""
+
+
+def workload(
+    function: "F | None" = None,
+    *,
+    inputs: "dict[str, str] | None" = None,
+    reference: bool = False,
+    tolerance: "float | None" = None,
+) -> "Any":
+    """Mark a function as a candidate that ``coldwarm bench FILE`` measures.
+
+    Args:
+        function: The function, where the decorator is used without parentheses.
+        inputs: Its inputs as ``--input`` has them: ``{"x": "f32[512,512]", "n": "3"}``.
+        reference: Whether its answer is the one that the others are checked against; else
+            the first marked function's is.
+        tolerance: The largest error of a number of an answer, over its magnitude in the
+            reference.
+
+    Returns:
+        The function, unchanged.
+    """
+
+    def mark(marked: "F") -> "F":
+        name = getattr(marked, "__name__", None)
+        if not isinstance(name, str):
+            text = f"a {type(marked).__name__} without a name cannot be marked as a workload"
+            raise TypeError(text)
+        options = {"inputs": inputs or {}, "reference": reference, "tolerance": tolerance}
+        MARKED.append((name, options))
+        return marked
+
+    return mark if function is None else mark(function)

@@ -7,7 +7,7 @@ cannot be there.
 import sys
 
 from coldwarm.frameworks.base import module_of
-from coldwarm.functions import inside, kinds
+from coldwarm.functions import kinds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -288,13 +288,13 @@ _SHOWN = {"_decimal", "datetime", "decimal", "fractions", "pandas", "pathlib", "
 
 def _attributes(value: "Any", kind: type) -> "list[tuple[str, Any]]":
     """Return what an object keeps in attributes, sorted by name; nothing of Python's own."""
-    shape = inside.Shape(kind)
+    shape = kinds.Shape(kind)
     if shape.is_skipped or shape.is_function or shape.is_of_python:
         return []
-    found = dict(inside.own_names(value) or {})
-    found.update((member.__name__, one) for member, one in inside.slots(value, shape))
+    found = dict(kinds.own_names(value) or {})
+    found.update((member.__name__, one) for member, one in kinds.set_slots(value, shape))
     if not found and shape.is_table:
-        return list(enumerate(inside.objects(value, shape)))  # type: ignore[arg-type] # places
+        return list(enumerate(kinds.inner_objects(value, shape)))  # type: ignore[arg-type] # places
     return sorted(found.items())
 
 

@@ -10,7 +10,7 @@ same data in every process.
 
 import sys
 
-from coldwarm.functions import inside, values
+from coldwarm.functions import kinds, values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -318,7 +318,7 @@ class _Maker:
 
     def _object(self, value: "Any") -> "Any":
         """Return a copy of an object with other data inside; one that is called as it is."""
-        shape = inside.Shape(type(value))
+        shape = kinds.Shape(type(value))
         if shape.is_plain or shape.is_skipped or shape.is_function or shape.is_callable:
             return value
         of_library = self._of_library(value)
@@ -332,8 +332,8 @@ class _Maker:
         arrays = [one for one in new if values.is_array(one) and hasattr(one, "setflags")]
         whole = {_WHOLE: [], _POINTS: []}  # type: ignore[var-annotated] # lists of arrays
         for one in arrays:
-            for kinds, some in whole.items():
-                if one.dtype.kind in kinds and one.ndim and one.flags.writeable:
+            for some_kinds, some in whole.items():
+                if one.dtype.kind in some_kinds and one.ndim and one.flags.writeable:
                     some.append(one)
         for one in whole[_POINTS] or (whole[_WHOLE] if self.counts else []):
             other = self._numbers(one)
@@ -345,7 +345,7 @@ class _Maker:
         return same
 
     def _attributes(self, value: "Any") -> None:
-        for name, one in list((inside.own_names(value) or {}).items()):
+        for name, one in list((kinds.own_names(value) or {}).items()):
             plain = type(one) in {float, complex, str, int, list, tuple, dict}
             if not (plain or values.is_jax(one) or values.is_torch(one)):
                 continue
@@ -389,7 +389,7 @@ def _reached(value: "Any") -> "Iterator[Any]":
     left = [value]
     while left and len(seen) < _MOST_OBJECTS:
         one = left.pop()
-        shape = inside.Shape(type(one)) if id(one) not in seen else None
+        shape = kinds.Shape(type(one)) if id(one) not in seen else None
         if shape is None or shape.is_plain or shape.is_skipped or shape.is_function:
             continue
         seen[id(one)] = one

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import cloudpickle
 
 from coldwarm.contracts.reasons import RefusedError, because
-from coldwarm.functions import inside, transfer, values
+from coldwarm.functions import kinds, transfer, values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -167,17 +167,17 @@ class _Search:
         elif isinstance(value, type):
             yield from ((f"{place}.{name}", one) for name, one in vars(value).items())
         else:
-            own = inside.own_names(value) or {}
-            shape = inside.Shape(type(value))
+            own = kinds.own_names(value) or {}
+            shape = kinds.Shape(type(value))
             yield from ((f"{place}.{name}", one) for name, one in own.items())
             if not shape.is_plain and not shape.is_skipped:
-                slots = inside.slots(value, shape)
+                slots = kinds.set_slots(value, shape)
                 yield from ((f"{place}.{member.__name__}", one) for member, one in slots)
 
 
 def _of_function(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
     """Yield what a function has with it, under the names that its code has for it."""
-    wrapped = inside.held(function, inside.Shape(type(function)))
+    wrapped = kinds.captured(function, kinds.Shape(type(function)))
     cells = function.__closure__ or ()
     named = dict(zip(function.__code__.co_freevars, cells, strict=False))
     for name, cell in named.items():

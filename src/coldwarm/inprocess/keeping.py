@@ -14,7 +14,7 @@ from collections.abc import MutableMapping, MutableSequence, MutableSet
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from coldwarm.functions import inside, transfer
+from coldwarm.functions import kinds, transfer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -155,7 +155,7 @@ def _at(scope: dict[str, Any], path: Path) -> Any:  # noqa: ANN401 - anything is
     """Return what is there under a path; ``None``: nothing."""
     value = scope.get(path[0])
     for name in path[1:]:
-        value = (inside.own_names(value) or {}).get(name)
+        value = (kinds.own_names(value) or {}).get(name)
     return value
 
 

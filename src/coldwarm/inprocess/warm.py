@@ -26,8 +26,7 @@ from coldwarm.errors import UsageError
 from coldwarm.frameworks.arrivals import Arrivals
 from coldwarm.frameworks.settings import told
 from coldwarm.functions import other_calls, values, varying, waiting
-from coldwarm.functions.opened import UnfinishedError
-from coldwarm.functions.pending import Pending, refuse_result
+from coldwarm.functions.unfinished import Pending, UnfinishedError, refuse_result
 from coldwarm.report.sentences import with_advice
 from coldwarm.runner import translate
 from coldwarm.runner.machine import settings
@@ -113,9 +112,9 @@ class _Warm:
         def others(number: float) -> varying.Other:
             return varying.given(self.call.copied(), number, self.names)
 
-        told = other_calls.told(call, usual, others, self.arrivals.compiles_so_far)
-        told["unchecked"] = because("no_reference")
-        reply = convert({"type": "other_calls", **told}, replies.OtherCalls)
+        found = other_calls.measure(call, usual, others, self.arrivals.compiles_so_far)
+        found["unchecked"] = because("no_reference")
+        reply = convert({"type": "other_calls", **found}, replies.OtherCalls)
         return translate.other_calls(reply)
 
     def block(self, order: int, batch: int, seconds: float) -> Block:

@@ -11,7 +11,7 @@ import numpy as np
 from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.contracts.reasons import because, brief
 from coldwarm.contracts.summary import Caution
-from coldwarm.functions.far import OTHER_S, PAUSED_S, is_far
+from coldwarm.functions.other_calls import OTHER_S, PAUSED_S, is_outlier
 from coldwarm.stats import faults
 from coldwarm.stats.selection import WarmProcess, claims, is_clean, rejected
 
@@ -196,7 +196,7 @@ def other_calls(seen: OtherCalls) -> list[Reason]:
         ("answers_kept", seen.other_arguments_s, OTHER_S),
         ("slow_after_pause", seen.paused_s, PAUSED_S),
     ):
-        if seconds is not None and is_far(seconds, usual_s, far_s):
+        if seconds is not None and is_outlier(seconds, usual_s, far_s):
             found.append(because(code, other_s=seconds, usual_s=usual_s))
     spent_s = seen.collecting_s
     if spent_s is not None and spent_s > _COLLECTING * usual_s:

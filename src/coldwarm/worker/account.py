@@ -91,11 +91,13 @@ def other_calls(prepared: "Prepared") -> "dict[str, Any] | None":
     from coldwarm.functions import other_answers, other_calls
 
     others, compiles = prepared.workload.others, prepared.backend.compiles_so_far
-    told = other_calls.told(prepared.call, prepared.fresh, others, compiles, frozen=prepared.frozen)
+    figures = other_calls.measure(
+        prepared.call, prepared.fresh, others, compiles, frozen=prepared.frozen
+    )
     held = other_answers.checked(
         prepared.reference_path, prepared.call, prepared.fresh, others, prepared.job
     )
-    return {"type": "other_calls", **told, **held, "folded": prepared.workload.folded()}
+    return {"type": "other_calls", **figures, **held, "folded": prepared.workload.folded()}
 
 
 def usage() -> "dict[str, Any]":

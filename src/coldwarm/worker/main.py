@@ -20,13 +20,13 @@ def _public(name: str) -> object:
     would start itself again and again.
     """
     if name in {"bench", "Benchmark"}:
-        from coldwarm.functions import script
+        from coldwarm.functions import target
 
-        return script.bench if name == "bench" else script.make
+        return target.skip_bench if name == "bench" else target.skip_benchmark
     if name == "workload":
-        from coldwarm.functions import marks
+        from coldwarm.functions import target
 
-        return marks.workload
+        return target.workload
     text = f"module 'coldwarm' has no attribute {name!r} in a measured process"
     raise AttributeError(text)
 

@@ -24,9 +24,9 @@ _OTHER_ROLES = {
     "make": ("coldwarm.worker.making", "make"),
     "inspect": ("coldwarm.functions.inspection", "report"),
     "marked": ("coldwarm.functions.inspection", "marked"),
-    "noise": ("coldwarm.functions.noise", "report"),
-    "others": ("coldwarm.functions.noise", "others"),
-    "facts": ("coldwarm.functions.facts", "report"),
+    "moves": ("coldwarm.functions.inspection", "write_moves"),
+    "others": ("coldwarm.functions.inspection", "write_others"),
+    "facts": ("coldwarm.functions.inspection", "report_facts"),
 }
 """Jobs that are answered by one message, and by what function."""
 _LONGEST = 400
@@ -50,9 +50,7 @@ def run(reader: int, writer: int, entered_ns: int) -> None:
             afterwards = reply.pop("afterwards", None)
             wire.write_all(writer, wire.encode(reply))
             if afterwards is not None:  # after its word, which is safe whatever happens here
-                noise, function = _OTHER_ROLES["noise"][0], "beside"
-                __import__(noise)
-                afterwards(getattr(sys.modules[noise], function))
+                afterwards()
             return
         _measure(job, reader, writer, entered_ns)
     except wire.PipeClosedError:

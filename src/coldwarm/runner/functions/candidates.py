@@ -11,7 +11,7 @@ import msgspec
 from coldwarm.caches import files, listing
 from coldwarm.contracts.protocol import OwnCandidate
 from coldwarm.contracts.reasons import RefusedError, because
-from coldwarm.functions import precision
+from coldwarm.functions import sensitivity
 from coldwarm.runner.functions.inspection import BACKEND, caches_of, program_of, specification
 from coldwarm.runner.machine.variables import told
 from coldwarm.runner.schedule.suites import Answer, Case
@@ -206,7 +206,7 @@ def tolerance(
         return setting.tolerance
     if target.tolerance is not None:
         return target.tolerance
-    return max(precision.tolerance(one.precision) for one in (inspected, reference))
+    return max(sensitivity.tolerance(one.precision) for one in (inspected, reference))
 
 
 def kept(inspected: Inspection, caches: Path) -> list[str]:

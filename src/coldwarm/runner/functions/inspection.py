@@ -18,14 +18,13 @@ from coldwarm.caches import files
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.errors import ExitCode
 from coldwarm.frameworks import opened
-from coldwarm.functions import backend, values
-from coldwarm.functions import precision as precision_
-from coldwarm.functions import target as target_
+from coldwarm.functions import backend, sensitivity, values
+from coldwarm.functions.target import MissingNameError, TargetError
 from coldwarm.registry import backend_spec
 from coldwarm.runner.machine import gpus
 from coldwarm.runner.process import isolation, replies, temporary, view
 from coldwarm.runner.process.isolation import build, program, refuse_unnameable, shared
-from coldwarm.runner.process.replies import Facts, Inspection, Marked, Noise, Others
+from coldwarm.runner.process.replies import Facts, Inspection, Marked, Moves, Others
 from coldwarm.runner.process.spawn import MeasuredProcess, OutOfTimeError, ProcessFailedError
 from coldwarm.runner.schedule import killed
 from coldwarm.specs import Source
@@ -47,8 +46,8 @@ _CRASHES = {"killed", "signal", "exited", "pipe_closed", "output_flood", "garbag
 _OF_TARGETS = {
     kind.__name__
     for kind in (
-        target_.TargetError,
-        target_.MissingNameError,
+        TargetError,
+        MissingNameError,
         values.IncomparableError,
     )
 }
@@ -73,7 +72,7 @@ many times as long as its inspection took."""
 _SLOWER, _SLOWER_S = 2.0, 0.05
 """From what on a first call is far slower."""
 _LOOKED_AT_BYTES = 2**13
-_Reply = TypeVar("_Reply", Inspection, Marked, Facts, Noise, Others)
+_Reply = TypeVar("_Reply", Inspection, Marked, Facts, Moves, Others)
 BACKEND = backend_spec(backend.UserFunction, Source(backend.__name__, Path(backend.__file__)))
 """Whatever frameworks a user's function takes; each candidate's caches are its own."""
 
@@ -214,7 +213,7 @@ def _why(target: Target, error: ProcessFailedError) -> Reason:
         return because("unfinished", error.reason, label=target.label)
     kind = raised.get("error")
     if kind in _OF_TARGETS:
-        code = "name_missing" if kind == target_.MissingNameError.__name__ else "unusable"
+        code = "name_missing" if kind == MissingNameError.__name__ else "unusable"
         return because(code, label=target.label, text=raised["text"])
     where = f"{target.path.name}, line {error.line}" if target.path and error.line else ""
     file = target.path.name if target.path else str(target.module)
@@ -392,7 +391,7 @@ def tell_noise(
         return
     with suppress(RefusedError):
         caches = caches_of(reference, work)
-        ask(Noise, reference, setting, guard, caches, answer=path, precision=own)
+        ask(Moves, reference, setting, guard, caches, answer=path, precision=own)
 
 
 def tell_others(
@@ -425,7 +424,7 @@ def _is_alike(reference: str, answer: Path, kinds: Iterable[str]) -> bool:
     """Say whether all numbers are so near to the reference's that noise is of no account."""
     arrays, _ = gate.stored(str(answer))
     references, _ = gate.stored(reference)
-    allowed = _CLEARLY * max(map(precision_.tolerance, kinds))
+    allowed = _CLEARLY * max(map(sensitivity.tolerance, kinds))
     return bool(gate.compare(arrays, references, allowed, finite=False)["passed"])
 
 

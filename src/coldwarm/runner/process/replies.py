@@ -223,7 +223,7 @@ class Inspection(Record, frozen=True, kw_only=True, forbid_unknown_fields=False,
     """Modules of the user's checkout that were imported where a commit's are wanted."""
 
 
-class Noise(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="noise"):
+class Moves(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="moves"):
     """How far the numbers of an answer move is written beside it."""
 
 

@@ -43,7 +43,7 @@ _USED_NS = 500_000
 """Processor time in such looks from which something is at work."""
 
 
-class Running:
+class BackgroundWork:
     """What is at work in one moment, and what has come since."""
 
     def __init__(self) -> None:
@@ -169,7 +169,7 @@ def _still(
     return found
 
 
-class _Working:
+class _WorkingThread:
     """A thread that is in the midst of a function."""
 
     def __init__(self, ident: int, frames: "list[FrameType]", *, has_jobs: bool) -> None:
@@ -186,7 +186,7 @@ class _Working:
         self.described = f"{name} ({file}, line {at.f_lineno})"
 
 
-def _working_threads() -> "Iterator[_Working]":
+def _working_threads() -> "Iterator[_WorkingThread]":
     import _thread
 
     # Who calls from a thread of their own may do other things in the main one.
@@ -201,7 +201,7 @@ def _working_threads() -> "Iterator[_Working]":
         compiled = frame.f_code.co_name == "run" and _is_in(frame, ("threading.py", "thread.py"))
         jobs = compiled or any(map(_has_jobs, frames))
         if jobs or not _is_idle(frames, own=own):
-            yield _Working(ident, frames, has_jobs=jobs)
+            yield _WorkingThread(ident, frames, has_jobs=jobs)
 
 
 def _stack(frame: "FrameType | None") -> "Iterator[FrameType]":
