@@ -8,6 +8,7 @@ block some calls are made as there. Nothing here changes a figure.
 import time
 
 from coldwarm.functions import values
+from coldwarm.functions.outlier_call import OTHER_S, PAUSED_S, is_outlier
 from coldwarm.wire import because
 
 TYPE_CHECKING = False
@@ -19,11 +20,6 @@ if TYPE_CHECKING:
     from coldwarm.functions.varying import Other
 
 
-_OUTLIER_RATIO = 5.0
-OTHER_S = 1e-3
-"""By how many seconds a call with other arguments is slower, to be an outlier."""
-PAUSED_S = 5e-3
-"""By how many a call after a pause is, from which the threads of a library have to wake up."""
 _TRIES = 3
 """Calls of a kind, the quickest of which counts: a disturbance makes a call slower, never quicker.
 One that is not far slower is enough."""
@@ -44,14 +40,6 @@ _OF_PROCESS = _now_ns() % 1_000_003 / 1_000_003
 _PLAIN = {bool, int, float, complex, str, bytes, tuple, list, dict, set, frozenset}
 """Types that can be told apart by how they are written."""
 _FIGURES = ("other_arguments_s", "paused_s", "collecting_s")
-
-
-def is_outlier(call_s: float, usual_s: float, least_s: float) -> bool:
-    """Say whether a call is so much slower that no disturbance explains it.
-
-    ``least_s``: by how many seconds at least.
-    """
-    return call_s > _OUTLIER_RATIO * usual_s and call_s - usual_s > least_s
 
 
 def _number(which: float) -> float:

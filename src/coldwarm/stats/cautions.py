@@ -11,7 +11,7 @@ import numpy as np
 from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.contracts.reasons import because, brief
 from coldwarm.contracts.summary import Caution
-from coldwarm.functions.other_calls import OTHER_S, PAUSED_S, is_outlier
+from coldwarm.functions.outlier_call import OTHER_S, PAUSED_S, is_outlier
 from coldwarm.stats import faults
 from coldwarm.stats.selection import WarmProcess, claims, is_clean, rejected
 
