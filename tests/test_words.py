@@ -76,7 +76,6 @@ ALLOWED = {
     "contracts/files/codec.py": ("text line", "JSON"),
     "contracts/files/faults.py": ("error", "validation messages of msgspec"),
     "contracts/files/journal.py": ("line", "a line of a file"),
-    "contracts/files/migrations.py": ("text cautions", "sentences of stored results without codes"),
     "contracts/files/positions.py": ("text", "JSON"),
     "contracts/files/strict.py": ("text", "JSON"),
     "contracts/files/policy_file.py": (

@@ -14,8 +14,8 @@ from tests.contracts import samples
 from tests.contracts.strategies import plain, records
 
 from coldwarm.contracts.environment import Environment
-from coldwarm.contracts.files import codec, migrations
-from coldwarm.contracts.files.codec import CONTRACTS, decode, decode_as, encode, load
+from coldwarm.contracts.files import codec
+from coldwarm.contracts.files.codec import contracts, decode, decode_as, encode, load
 from coldwarm.contracts.observation import Observation
 from coldwarm.contracts.result import CaseResult
 from coldwarm.errors import ContractError, NewerVersionError
@@ -30,7 +30,7 @@ few = settings(
 )
 many = settings(max_examples=200, deadline=None, derandomize=True)
 
-TYPES = [contract.type for contract in CONTRACTS.values()]
+TYPES = [contract.type for contract in contracts().values()]
 
 
 def refusal(data: bytes) -> str:
@@ -185,7 +185,7 @@ def test_a_missing_field_is_shown_at_its_record() -> None:
             b'{\n"schema_version": "coldwarm.case_reslt.v2"}',
             "did you mean 'coldwarm.case_result.v2'",
         ),
-        (b'{"schema_version": "zzz"}', "known are coldwarm.protocol.v1"),
+        (b'{"schema_version": "zzz"}', "known are coldwarm.answers.v1"),
     ],
 )
 def test_hostile_files_are_refused(data: bytes, part: str) -> None:
@@ -206,27 +206,11 @@ def test_a_newer_version_is_refused_with_what_to_do() -> None:
     )
 
 
-def test_an_older_version_goes_through_its_migrations(monkeypatch: pytest.MonkeyPatch) -> None:
-    def from_v0(document: dict[str, Any]) -> dict[str, Any]:
-        document["wall_s"] = document.pop("wall_ms") / 1000
-        return {**document, "schema_version": "coldwarm.observation.v2"}
-
-    record = samples.observation()
-    document = plain(record) | {"schema_version": "coldwarm.observation.v0"}
-    document["wall_ms"] = document.pop("wall_s") * 1000
-    data = json.dumps(document).encode()
-    assert "no migration leads there" in refusal(data)
-    monkeypatch.setitem(migrations.MIGRATIONS, "coldwarm.observation.v0", from_v0)
-    assert decode(data) == record
-    del document["wall_ms"]
-    assert "the migration from coldwarm.observation.v0 failed" in refusal(
-        json.dumps(document).encode()
+def test_an_older_version_is_refused_with_what_to_do() -> None:
+    older = {**plain(samples.observation()), "schema_version": "coldwarm.observation.v1"}
+    assert "is older than coldwarm.observation.v2, which alone is read; measure again" in refusal(
+        json.dumps(older).encode()
     )
-
-
-def test_migrations_that_lead_nowhere_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(migrations.MIGRATIONS, "coldwarm.observation.v0", lambda document: document)
-    assert "do not lead to" in refusal(b'{"schema_version": "coldwarm.observation.v0"}')
 
 
 def test_another_kind_of_record_than_wanted_is_refused(tmp_path: Path) -> None:

@@ -328,7 +328,7 @@ def test_a_downgrade_of_a_schema_is_found(unsigned: Path, version: str) -> None:
     assert (exit_code(told), told.faults[0].path) == (3, name)
 
 
-def test_a_downgrade_that_is_migrated_is_found_too(unsigned: Path) -> None:
+def test_a_downgrade_alone_is_found_too(unsigned: Path) -> None:
     """GIVEN an older version whose fields are all there THEN it is the version that is named."""
     name = "results/quick/environment.json"
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, get_args
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
@@ -41,8 +43,25 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Base of all records: immutable, and strict about unknown fields.
 
     A field that was not measured is ``None``, and ``null_reasons`` of the record that
-    holds it (where it has that field) says why, under the field's name.
+    holds it (where it has that field) says why, under the field's name. One with a
+    ``schema_version`` is a document: declaring it is all that it takes to be read and written.
     """
+
+    @classmethod
+    def mended(cls, document: dict[str, Any]) -> dict[str, Any]:
+        """Return a document of this kind as its contract has it, where one was written otherwise."""
+        return document
+
+
+def documents() -> list[type[Record]]:
+    """Return every record with a ``schema_version``, whichever feature declares it.
+
+    They are declared in the modules of this folder, or in a feature's own module ``records``.
+    """
+    root = Path(__file__).parents[1]
+    for file in sorted([*Path(__file__).parent.glob("*.py"), *root.glob("*/**/records.py")]):
+        import_module(".".join([root.name, *file.relative_to(root).with_suffix("").parts]))
+    return [one for one in Record.__subclasses__() if "schema_version" in one.__struct_fields__]
 
 
 class Difference(Record, frozen=True, kw_only=True):

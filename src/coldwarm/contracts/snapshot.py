@@ -61,6 +61,14 @@ class BaselineManifest(Record, frozen=True, kw_only=True):
     datasets: list[Dataset]
     results: list[ManifestResult]
 
+    @classmethod
+    def mended(cls, document: dict[str, Any]) -> dict[str, Any]:
+        """Return a manifest with the parts of its source, which a published one has as a text."""
+        program = document.get("nextstat")
+        if isinstance(program, dict) and isinstance(program.get("source"), str):
+            return {**document, "nextstat": {**program, "source": {"ref": program["source"]}}}
+        return document
+
 
 class Git(Record, frozen=True, kw_only=True):
     """The source that measured."""

@@ -1,8 +1,7 @@
 """Records to bytes and back: one way to write them, one strict way to read them.
 
 Every artifact carries its ``schema_version``, ``<family>.<kind>.v<number>``, and is read
-by it. An older version goes through the functions in ``MIGRATIONS`` first; a newer one is
-refused with what to do. Whatever the bytes are, reading raises ``ContractError`` and
+by it. Any other version than that of today is refused with what to do. Whatever the bytes are, reading raises ``ContractError`` and
 nothing else, in one line with file, line and field.
 """
 
@@ -11,44 +10,21 @@ from __future__ import annotations
 import difflib
 import re
 import stat
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import msgspec
 
 from coldwarm import __version__, installing
-from coldwarm.contracts.answer import Answers
-from coldwarm.contracts.base import Record
-from coldwarm.contracts.bench import BenchReport
-from coldwarm.contracts.catalogue import ClaimResults, PatternResults
-from coldwarm.contracts.checked import ComparedSnapshots, Replication, Verification
-from coldwarm.contracts.comparison import RunComparison
-from coldwarm.contracts.doctor import DoctorReport
-from coldwarm.contracts.environment import Environment, PrivateReport
+from coldwarm.contracts.base import Record, documents
 from coldwarm.contracts.files.faults import explain, fault
-from coldwarm.contracts.files.migrations import MIGRATIONS
-from coldwarm.contracts.files.nextstat import with_source, without_null
 from coldwarm.contracts.files.positions import line_of
 from coldwarm.contracts.files.strict import parse, refuse_non_finite
-from coldwarm.contracts.noise import NoiseReport
-from coldwarm.contracts.observation import Observation
-from coldwarm.contracts.plan import PlanReport
-from coldwarm.contracts.protocol import Protocol
-from coldwarm.contracts.published import NextstatResult, NextstatSuite
-from coldwarm.contracts.result import CaseResult, SuiteResult
-from coldwarm.contracts.snapshot import (
-    BaselineManifest,
-    PackageMade,
-    ReplicationReport,
-    SnapshotIndex,
-    SnapshotMade,
-    SnapshotRegistry,
-    ValidationReport,
-)
 from coldwarm.errors import ContractError, NewerVersionError
 from coldwarm.private import masking
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 R = TypeVar("R", bound=Record)
@@ -72,36 +48,6 @@ class Contract(NamedTuple):
         return f"{self.kind}.v{self.version}"
 
 
-_TYPES: tuple[type[Record], ...] = (
-    Protocol,
-    Environment,
-    PrivateReport,
-    Observation,
-    CaseResult,
-    SuiteResult,
-    Answers,
-    RunComparison,
-    PlanReport,
-    BenchReport,
-    NoiseReport,
-    DoctorReport,
-    PatternResults,
-    ClaimResults,
-    NextstatResult,
-    NextstatSuite,
-    BaselineManifest,
-    SnapshotIndex,
-    ReplicationReport,
-    SnapshotRegistry,
-    ValidationReport,
-    Verification,
-    ComparedSnapshots,
-    Replication,
-    SnapshotMade,
-    PackageMade,
-)
-
-
 def _contract(type_: type[Record]) -> Contract:
     """Read a record's contract from the default of its ``schema_version``."""
     name = next(f.default for f in msgspec.structs.fields(type_) if f.name == "schema_version")
@@ -109,14 +55,13 @@ def _contract(type_: type[Record]) -> Contract:
     return Contract(kind, int(version), type_)
 
 
-CONTRACTS: dict[str, Contract] = {_contract(type_).kind: _contract(type_) for type_ in _TYPES}
-"""What can be read and written, by kind."""
+@cache
+def contracts() -> dict[str, Contract]:
+    """Return what can be read and written, by kind."""
+    found = sorted(map(_contract, documents()))
+    return {contract.kind: contract for contract in found}
 
-_MENDED: Mapping[type[Record], Callable[[dict[str, Any]], dict[str, Any]]] = {
-    NextstatSuite: without_null,
-    BaselineManifest: with_source,
-}
-"""What brings documents to their contract that an earlier coldwarm wrote without keeping it."""
+
 _VERSION = re.compile(r"^(?P<kind>[a-z0-9_.]+)\.v(?P<number>[0-9]{1,9})$")
 _NUMBERS = re.compile(rb"\[\s*\n([-+0-9.eE,\s]+)\]")
 
@@ -252,38 +197,21 @@ def _recognise(document: Any, text: str, path: str) -> tuple[Contract, dict[str,
     named = document.get("schema_version")
     line = line_of(text, ("schema_version",))
     matched = _VERSION.match(named) if isinstance(named, str) else None
-    contract = CONTRACTS.get(matched["kind"]) if matched else None
+    contract = contracts().get(matched["kind"]) if matched else None
     if matched is None or contract is None:
         raise fault(path, line, "schema_version", _unknown(named))
     if int(matched["number"]) > contract.version:
         what = f"{named} is newer than v{contract.version}, which this coldwarm {__version__}"
         advice = f"reads; install a newer coldwarm to read it: {installing.advice()}"
         raise NewerVersionError(path, f"{what} {advice}")
-    return contract, _migrate(document, contract, path, line)
-
-
-def _migrate(document: dict[str, Any], contract: Contract, path: str, line: int) -> dict[str, Any]:
-    """Bring an older document to the contract's version, a step at a time."""
-    for _ in range(contract.version + 1):
-        named = document.get("schema_version")
-        if named == contract.name:
-            mended = _MENDED.get(contract.type)
-            return document if mended is None else mended(document)
-        step = MIGRATIONS.get(str(named))
-        if step is None:
-            what = f"{named} is older than {contract.name}, and no migration leads there"
-            raise fault(path, line, "schema_version", what)
-        try:
-            document = dict(step(document))
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            what = f"the migration from {named} failed: {error!r}; is the file complete?"
-            raise fault(path, None, None, what) from None
-    what = f"the migrations do not lead to {contract.name}"
-    raise fault(path, line, "schema_version", what)
+    if int(matched["number"]) < contract.version or named != contract.name:
+        what = f"{named} is older than {contract.name}, which alone is read; measure again"
+        raise fault(path, line, "schema_version", what)
+    return contract, contract.type.mended(document)
 
 
 def _unknown(named: object) -> str:
-    known = [contract.name for contract in CONTRACTS.values()]
+    known = [contract.name for contract in contracts().values()]
     if not isinstance(named, str):
         return f"is missing or no text; expected one such as {known[0]!r}"
     near = difflib.get_close_matches(named, known, n=1)

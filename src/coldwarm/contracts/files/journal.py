@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple
 
 import msgspec
 
-from coldwarm.contracts.files import migrations
 from coldwarm.contracts.files.codec import decode_as, encode_compact
 from coldwarm.contracts.files.faults import explain, fault
 from coldwarm.contracts.files.strict import parse
@@ -265,8 +264,7 @@ def _entry(line: bytes, place: str) -> Entry:
     text, record = parse(body, place)
     if parts.kind == "making":
         try:
-            # It carries no version of its own.
-            return Entry(parts.kind, msgspec.convert(migrations.reasons(record), Making))
+            return Entry(parts.kind, msgspec.convert(record, Making))
         except msgspec.ValidationError as error:
             raise explain(error, record, Making, text, place) from None
     if not isinstance(record, dict):

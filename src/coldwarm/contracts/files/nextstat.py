@@ -15,7 +15,7 @@ number that was not measured is 0 in the index, and then the status is ``warn`` 
 from __future__ import annotations
 
 import statistics
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from msgspec import UNSET, UnsetType
 
@@ -291,29 +291,3 @@ def _worst(cases: Sequence[NextstatSuiteCase]) -> str:
     if failed:
         return failed[0]
     return max(((case.cold_ttfr_median_s, case.case) for case in cases), default=(0.0, ""))[1]
-
-
-def without_null(document: dict[str, Any]) -> dict[str, Any]:
-    """Return an index that an earlier coldwarm wrote with null where its contract has a number."""
-    cases, summary = document.get("cases"), document.get("summary")
-    if isinstance(cases, list):
-        medians = ("cold_ttfr_median_s", "warm_call_median_s")
-        changed = [
-            {**one, **{name: 0.0 for name in medians if name in one and one[name] is None}}
-            if isinstance(one, dict)
-            else one
-            for one in cases
-        ]
-        document = {**document, "cases": changed}
-    if isinstance(summary, dict) and summary.get("worst_case", "") is None:
-        names = [str(one.get("case")) for one in cases or () if isinstance(one, dict)]
-        document = {**document, "summary": {**summary, "worst_case": max(names, default="")}}
-    return document
-
-
-def with_source(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a manifest that an earlier coldwarm wrote with a text where its contract has parts."""
-    program = document.get("nextstat")
-    if isinstance(program, dict) and isinstance(program.get("source"), str):
-        return {**document, "nextstat": {**program, "source": {"ref": program["source"]}}}
-    return document

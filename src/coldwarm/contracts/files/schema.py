@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from coldwarm.contracts.files.codec import CONTRACTS
+from coldwarm.contracts.files.codec import contracts
 from coldwarm.errors import UsageError
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 def schema_names() -> list[str]:
     """Return the names of all contracts, such as ``coldwarm.case_result.v1``, sorted."""
-    return sorted(contract.name for contract in CONTRACTS.values())
+    return sorted(contract.name for contract in contracts().values())
 
 
 def schema_text(name: str) -> str:
@@ -45,7 +45,7 @@ def write_schemas(folder: Path = FOLDER) -> list[Path]:
     """Write every schema into ``folder``, remove others there, and return the files."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
-    for contract in CONTRACTS.values():
+    for contract in contracts().values():
         file = folder / f"{contract.name}.json"
         file.write_text(_text(contract), encoding="utf-8")
         written.append(file)
@@ -56,7 +56,7 @@ def write_schemas(folder: Path = FOLDER) -> list[Path]:
 
 def _find(name: str) -> Contract:
     by_name: dict[str, Contract] = {}
-    for contract in CONTRACTS.values():
+    for contract in contracts().values():
         short = contract.name.split(".", 1)[1]
         for alias in (contract.name, contract.kind, short, short.rsplit(".v", 1)[0]):
             by_name[alias] = contract
