@@ -26,7 +26,7 @@ from coldwarm.stats.precision import assess
 from coldwarm.stats.ratio import compare
 
 if TYPE_CHECKING:
-    from coldwarm.contracts.summary import Comparison
+    from coldwarm.contracts.answer import Comparison
 
 Floats = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int], Floats]

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from coldwarm.contracts import nextstat
 from coldwarm.contracts.catalogue import INDEXES
-from coldwarm.contracts.files import nextstat
-from coldwarm.contracts.files.codec import decode_as, encode
-from coldwarm.contracts.files.index import NAME
+from coldwarm.contracts.codec import decode_as, encode
+from coldwarm.contracts.reader import NAME
 from coldwarm.contracts.result import SuiteResult
 from coldwarm.runner import results
 from coldwarm.runner.catalogue import stored

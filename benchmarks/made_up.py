@@ -10,6 +10,7 @@ import numpy as np
 
 from coldwarm.contracts.answer import Answers
 from coldwarm.contracts.base import CACHE_MODES, FILLED, WARM
+from coldwarm.contracts.codec import encode
 from coldwarm.contracts.environment import (
     Cpu,
     Environment,
@@ -19,7 +20,6 @@ from coldwarm.contracts.environment import (
     Python,
     System,
 )
-from coldwarm.contracts.files.codec import encode
 from coldwarm.contracts.observation import (
     Block,
     CacheEvidence,
@@ -28,8 +28,7 @@ from coldwarm.contracts.observation import (
     Observation,
     Phase,
 )
-from coldwarm.contracts.protocol import Effort, Protocol
-from coldwarm.contracts.result import CaseResult, SuiteCase, SuiteResult
+from coldwarm.contracts.result import CaseResult, Effort, Protocol, SuiteCase, SuiteResult
 from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.stored import again
 from coldwarm.stats.answers import answers

@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from coldwarm.contracts.files import codec
+from coldwarm.contracts import codec
 from coldwarm.contracts.result import CaseResult, SuiteResult
 
 COLDWARM = str(Path(sysconfig.get_path("scripts"), "coldwarm"))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from coldwarm.contracts.files import nextstat
+from coldwarm.contracts import nextstat
 
 if TYPE_CHECKING:
     from pathlib import Path

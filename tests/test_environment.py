@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from tests.contracts import samples
 
 from coldwarm.cli.env import command as env
+from coldwarm.contracts.codec import decode, encode
 from coldwarm.contracts.environment import (
     Cpu,
     CpuCache,
@@ -22,7 +23,6 @@ from coldwarm.contracts.environment import (
     differences,
     fingerprint,
 )
-from coldwarm.contracts.files.codec import decode, encode
 from coldwarm.contracts.reasons import Reason, because
 from coldwarm.runner.machine import hardware as machine
 from coldwarm.runner.machine import software as tools

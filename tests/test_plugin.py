@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from coldwarm.contracts.files import codec
+from coldwarm.contracts import codec
 from coldwarm.contracts.observation import published
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import CaseResult

@@ -74,7 +74,7 @@ def test_a_name_of_a_file_says_what_it_is() -> None:
 
 
 MASKING = {
-    "contracts.files.codec": "records, and with them all JSON and the journal",
+    "contracts.codec": "records, and with them all JSON and the journal",
     "report.shown": "lines that a command says",
     "report.sentences": "values in sentences",
     "report.page.doctor": "texts of a page that are no record",

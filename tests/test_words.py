@@ -73,12 +73,10 @@ ALLOWED = {
         "error",
         "the class of an error of JAX",
     ),
-    "contracts/files/codec.py": ("text line", "JSON"),
-    "contracts/files/faults.py": ("error", "validation messages of msgspec"),
-    "contracts/files/journal.py": ("line", "a line of a file"),
-    "contracts/files/positions.py": ("text", "JSON"),
-    "contracts/files/strict.py": ("text", "JSON"),
-    "contracts/files/policy_file.py": (
+    "contracts/codec.py": ("text line", "JSON"),
+    "contracts/journal.py": ("line", "a line of a file"),
+    "contracts/parsing.py": ("text error", "JSON, and validation messages of msgspec"),
+    "contracts/policy.py": (
         "text line lines message",
         "TOML, and validation messages of msgspec",
     ),

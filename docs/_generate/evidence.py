@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from coldwarm.contracts import codec
 from coldwarm.contracts.catalogue import CLAIMS, PATTERNS, ClaimResults, PatternResults
 from coldwarm.contracts.environment import Environment
-from coldwarm.contracts.files import codec
 from coldwarm.report import units
 
 if TYPE_CHECKING:

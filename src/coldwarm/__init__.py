@@ -27,7 +27,7 @@ _WHERE = {
     "Outcome": "coldwarm.runner.suite",
     "SuiteResult": "coldwarm.contracts.result",
     "bench": "coldwarm.inprocess.bench",
-    "load": "coldwarm.contracts.files.codec",
+    "load": "coldwarm.contracts.codec",
     "run": "coldwarm.runner.suite",
     "workload": "coldwarm.functions.target",
 }

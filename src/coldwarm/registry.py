@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import coldwarm.workloads
-from coldwarm.contracts.files.names import LONGEST, is_name
+from coldwarm.contracts.base import LONGEST, is_name
 from coldwarm.errors import PluginError, UsageError
 from coldwarm.specs import BackendSpec, Source, WorkloadSpec
 

@@ -10,9 +10,8 @@ from tests.stats import results
 
 from coldwarm.catalogue.patterns import patterns
 from coldwarm.contracts.catalogue import PatternResult
-from coldwarm.contracts.measured import Measured
-from coldwarm.contracts.protocol import OwnCandidate
 from coldwarm.contracts.reasons import because
+from coldwarm.contracts.result import Measured, OwnCandidate
 from coldwarm.runner.catalogue import evidence
 from coldwarm.runner.catalogue.measuring import sha256
 

@@ -15,6 +15,7 @@ from _generate import patterns as pattern_pages
 from coldwarm.catalogue.claims import claims
 from coldwarm.catalogue.definitions import defined
 from coldwarm.catalogue.patterns import patterns
+from coldwarm.contracts import codec
 from coldwarm.contracts.catalogue import (
     CLAIMS,
     PATTERNS,
@@ -26,7 +27,6 @@ from coldwarm.contracts.catalogue import (
     PatternResults,
     Raised,
 )
-from coldwarm.contracts.files import codec
 from coldwarm.contracts.reasons import because
 from coldwarm.runner.catalogue.measuring import sha256
 

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from coldwarm.cli.main import cli
+from coldwarm.contracts import codec
 from coldwarm.contracts.catalogue import (
     CLAIMS,
     PATTERNS,
@@ -18,7 +19,6 @@ from coldwarm.contracts.catalogue import (
     PatternResult,
     PatternResults,
 )
-from coldwarm.contracts.files import codec
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
 from coldwarm.runner.catalogue import stored

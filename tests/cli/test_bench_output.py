@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from coldwarm.contracts import codec
 from coldwarm.contracts.bench import BenchReport
-from coldwarm.contracts.files import codec
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,9 +13,9 @@ from tests.stats import results
 from tests.stats.test_runs import report
 
 from coldwarm.cli import main
+from coldwarm.contracts.codec import decode_as, encode
 from coldwarm.contracts.comparison import RunComparison
 from coldwarm.contracts.environment import Cpu, Frequency
-from coldwarm.contracts.files.codec import decode_as, encode
 from coldwarm.contracts.reasons import because
 from coldwarm.report import shown
 

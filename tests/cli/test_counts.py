@@ -11,8 +11,8 @@ from tests.cli.test_compare import Call, call
 from tests.stats import results
 
 from coldwarm.cli import _counts
+from coldwarm.contracts import codec
 from coldwarm.contracts.comparison import RunComparison
-from coldwarm.contracts.files import codec
 from coldwarm.contracts.observation import Counts
 from coldwarm.contracts.policy import CountLimit
 

@@ -15,8 +15,8 @@ from click.testing import CliRunner
 from tests.contracts import samples
 
 from coldwarm.cli import noise
-from coldwarm.contracts.files.codec import decode_as, load_as
-from coldwarm.contracts.noise import NoiseReport
+from coldwarm.contracts.bench import NoiseReport
+from coldwarm.contracts.codec import decode_as, load_as
 from coldwarm.contracts.observation import Judgement
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import CaseResult, SuiteResult

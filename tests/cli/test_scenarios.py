@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from coldwarm.cli import main
-from coldwarm.contracts.files import codec
+from coldwarm.contracts import codec
 from coldwarm.contracts.result import CaseResult
 from coldwarm.report import scenarios
 from coldwarm.report.sentences import words

@@ -18,8 +18,8 @@ from tests.contracts import samples
 from tests.stats import results
 
 from coldwarm.cli import _tree
+from coldwarm.contracts.base import is_name
 from coldwarm.contracts.environment import Cpu, Frequency
-from coldwarm.contracts.files.names import is_name
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import printable
 from coldwarm.report import markdown

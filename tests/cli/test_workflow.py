@@ -15,8 +15,8 @@ import pytest
 import yaml
 from benchmarks import maintainer
 
+from coldwarm.contracts import codec
 from coldwarm.contracts.bench import BenchReport
-from coldwarm.contracts.files import codec
 from coldwarm.runner.stored.validating import validated
 
 if TYPE_CHECKING:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from coldwarm.contracts import nextstat
+from coldwarm.contracts.answer import Summary
+from coldwarm.contracts.codec import encode
 from coldwarm.contracts.environment import Cpu, Environment, Frequency, Harness, Limits, Python
 from coldwarm.contracts.environment import System as OperatingSystem
-from coldwarm.contracts.files import nextstat
-from coldwarm.contracts.files.codec import encode
-from coldwarm.contracts.files.journal import encode_line
+from coldwarm.contracts.journal import encode_line
 from coldwarm.contracts.observation import (
     Block,
     Device,
@@ -21,19 +22,19 @@ from coldwarm.contracts.observation import (
     Phase,
     Telemetry,
 )
-from coldwarm.contracts.protocol import Effort, Protocol
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import (
     Artifact,
     CaseResult,
     ColdSummary,
+    Effort,
     Making,
+    Protocol,
     SteadyState,
     SuiteCase,
     SuiteResult,
     WarmSummary,
 )
-from coldwarm.contracts.summary import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

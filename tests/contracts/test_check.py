@@ -11,8 +11,8 @@ from tests.contracts import samples
 
 from coldwarm.cli.schema import command as schema
 from coldwarm.cli.validate import command as validate
-from coldwarm.contracts.files.check import check
-from coldwarm.contracts.files.codec import encode
+from coldwarm.contracts.codec import encode
+from coldwarm.contracts.reader import check
 from coldwarm.errors import UsageError
 
 if TYPE_CHECKING:

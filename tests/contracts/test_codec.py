@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from tests.contracts import samples
 from tests.contracts.strategies import plain, records
 
+from coldwarm.contracts import codec
+from coldwarm.contracts.codec import contracts, decode, decode_as, encode, load
 from coldwarm.contracts.environment import Environment
-from coldwarm.contracts.files import codec
-from coldwarm.contracts.files.codec import contracts, decode, decode_as, encode, load
 from coldwarm.contracts.observation import Observation
 from coldwarm.contracts.result import CaseResult
 from coldwarm.errors import ContractError, NewerVersionError

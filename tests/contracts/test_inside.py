@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from tests.stats import results
 
 from coldwarm.cli import main
-from coldwarm.contracts.files.inside import OutsideError, inside
+from coldwarm.contracts.reader import OutsideError, inside
 from coldwarm.errors import ContractError
 
 if TYPE_CHECKING:

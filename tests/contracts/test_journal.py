@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.contracts import samples
 
-from coldwarm.contracts.files.journal import Entry, encode_line, mend, read_lines
+from coldwarm.contracts.journal import Entry, encode_line, mend, read_lines
 from coldwarm.errors import ContractError, NewerVersionError, StorageError
 
 if TYPE_CHECKING:

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from tests.contracts import samples
 
+from coldwarm.contracts import nextstat
 from coldwarm.contracts.base import CACHE_MODES as MODES
-from coldwarm.contracts.files import nextstat
-from coldwarm.contracts.files.codec import encode
+from coldwarm.contracts.codec import encode
 from coldwarm.contracts.observation import Gate
 from coldwarm.contracts.reasons import because
 
 if TYPE_CHECKING:
+    from coldwarm.contracts.nextstat import NextstatResult
     from coldwarm.contracts.observation import Observation
-    from coldwarm.contracts.published import NextstatResult
     from coldwarm.contracts.result import CaseResult
 
 WRONG = Gate(

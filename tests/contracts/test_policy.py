@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from coldwarm.contracts.files.policy_file import read_policy, share
-from coldwarm.contracts.policy import Policy
+from coldwarm.contracts.policy import Policy, read_policy, share
 from coldwarm.errors import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from coldwarm.contracts.comparison import MetricKind
+    from coldwarm.contracts.base import MetricKind
 
 WHOLE = """\
 # What matters here.

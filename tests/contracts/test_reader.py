@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.contracts import samples
 
-from coldwarm.contracts.files import reader
-from coldwarm.contracts.files.check import check
+from coldwarm.contracts import reader
+from coldwarm.contracts.reader import check
 from coldwarm.errors import ContractError, UsageError
 
 if TYPE_CHECKING:

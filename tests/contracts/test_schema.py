@@ -9,9 +9,8 @@ import jsonschema
 import pytest
 from tests.contracts import samples
 
-from coldwarm.contracts.files import nextstat
-from coldwarm.contracts.files.codec import encode
-from coldwarm.contracts.files.schema import FOLDER, schema_names, schema_text, write_schemas
+from coldwarm.contracts import nextstat
+from coldwarm.contracts.codec import FOLDER, encode, schema_names, schema_text, write_schemas
 from coldwarm.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ def test_the_committed_schemas_are_those_of_the_types(tmp_path: Path) -> None:
     (tmp_path / "old.json").touch()
     written = {file.name: file.read_text() for file in write_schemas(tmp_path)}
     committed = {file.name: file.read_text() for file in FOLDER.glob("*.json")}
-    assert written == committed, "run: python -m coldwarm.contracts.files.schema"
+    assert written == committed, "run: python -m coldwarm.contracts.codec"
     assert not (tmp_path / "old.json").exists()
 
 

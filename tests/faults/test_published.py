@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from tests.faults.lab import GOOD, Lab
 
-from coldwarm.contracts.files.index import Index
+from coldwarm.contracts.reader import Index
 from coldwarm.runner.stored import reading
 
 if TYPE_CHECKING:

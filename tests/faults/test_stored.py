@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.faults.lab import GOOD, Lab, install
 
-from coldwarm.contracts.files import codec
+from coldwarm.contracts import codec
 from coldwarm.errors import ContractError
 from coldwarm.runner.stored import reading
 from coldwarm.runner.stored.validating import validated

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.faults.lab import Lab
 
+from coldwarm.contracts import codec
 from coldwarm.contracts.bench import BenchReport
-from coldwarm.contracts.files import codec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from tests.functions.conftest import Desk
 
-    from coldwarm.contracts.summary import CountVerdict
+    from coldwarm.contracts.answer import CountVerdict
 
 
 def jaxpr(*equations: dict[str, Any]) -> SimpleNamespace:

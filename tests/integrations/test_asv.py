@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.stats import results
 
-from coldwarm.contracts.protocol import OwnCandidate
+from coldwarm.contracts.result import OwnCandidate
 from coldwarm.errors import ExitCode
 from coldwarm.integrations import figures
 from coldwarm.integrations.formats import base

@@ -7,9 +7,8 @@ import pytest
 from tests.contracts import samples
 from tests.stats import results
 
-from coldwarm.contracts.measured import Benchmarks, Measured
-from coldwarm.contracts.protocol import OwnCandidate
-from coldwarm.contracts.summary import Summary
+from coldwarm.contracts.answer import Summary
+from coldwarm.contracts.result import Benchmarks, Measured, OwnCandidate
 from coldwarm.errors import UsageError
 from coldwarm.integrations import opening
 from coldwarm.integrations.testing import limits

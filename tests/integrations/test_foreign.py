@@ -14,16 +14,16 @@ import pyperf
 import pytest
 from tests.stats import results
 
+from coldwarm.contracts.codec import decode_as
 from coldwarm.contracts.comparison import RunComparison
-from coldwarm.contracts.files.codec import decode_as
-from coldwarm.contracts.measured import Measured
+from coldwarm.contracts.result import Measured
 from coldwarm.errors import ContractError, ExitCode
 from coldwarm.integrations import opening
 
 if TYPE_CHECKING:
     from tests.integrations.conftest import Call
 
-    from coldwarm.contracts.measured import Benchmarks
+    from coldwarm.contracts.result import Benchmarks
 
 STORED = Path(__file__).parent / "samples" / "hyperfine.json"
 CALL = f"{results.NAME}/warm_process/call"

@@ -16,8 +16,8 @@ from tests.faults.lab import Done, collect, install, read_json, wait_for
 from tests.functions.conftest import Desk
 from tests.private.planted import Planted, body, shapes
 
+from coldwarm.contracts import codec
 from coldwarm.contracts.environment import PrivateReport
-from coldwarm.contracts.files import codec
 from coldwarm.integrations.formats import base
 
 if TYPE_CHECKING:

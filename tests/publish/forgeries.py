@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from tests.publish import forging
 
+from coldwarm.contracts import codec, nextstat
 from coldwarm.contracts.answer import Answers
+from coldwarm.contracts.codec import decode_as, encode, load_as
 from coldwarm.contracts.environment import Environment
-from coldwarm.contracts.files import codec, nextstat
-from coldwarm.contracts.files.codec import decode_as, encode, load_as
 from coldwarm.contracts.result import CaseResult
 from coldwarm.publish import layout
 from coldwarm.runner.stored import again

@@ -8,7 +8,7 @@ import shutil
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from coldwarm.contracts.files.codec import decode, encode
+from coldwarm.contracts.codec import decode, encode
 from coldwarm.errors import ContractError
 from coldwarm.publish import layout
 

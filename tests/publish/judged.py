@@ -19,7 +19,7 @@ from coldwarm.contracts.catalogue import (
     PatternResults,
     Raised,
 )
-from coldwarm.contracts.files.codec import encode
+from coldwarm.contracts.codec import encode
 from coldwarm.contracts.reasons import because
 from coldwarm.runner.catalogue.measuring import sha256
 from coldwarm.runner.harness import harness_sha256

@@ -11,7 +11,7 @@ from coldwarm.contracts.observation import PhaseCounts
 from coldwarm.contracts.reasons import Reason
 
 if TYPE_CHECKING:
-    from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts.result import Measured
 
 R = TypeVar("R", bound=msgspec.Struct)
 SCRIPT = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"

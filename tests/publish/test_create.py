@@ -15,7 +15,7 @@ from tests.contracts.samples import index
 from tests.publish.conftest import OTHER, QUICK, Call, files, program, write_run
 from tests.stats import results
 
-from coldwarm.contracts.files.codec import decode_as, load_as
+from coldwarm.contracts.codec import decode_as, load_as
 from coldwarm.contracts.observation import Gate
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.snapshot import SnapshotIndex, SnapshotMade, ValidationReport

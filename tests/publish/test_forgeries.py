@@ -24,7 +24,7 @@ from coldwarm.report import checked
 if TYPE_CHECKING:
     from tests.publish.conftest import Call
 
-    from coldwarm.contracts.checked import Verification
+    from coldwarm.contracts.snapshot import Verification
 
 ROOT = Path(__file__).parents[2]
 _EVERY = 12

@@ -29,7 +29,7 @@ from coldwarm.stats.plan import benching
 
 if TYPE_CHECKING:
     from coldwarm.contracts.comparison import RunComparison
-    from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts.result import Measured
 
 CHROMIUM = Path("/usr/bin/chromium")
 HANDLERS = re.compile(r"on[a-z]+")

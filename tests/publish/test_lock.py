@@ -17,7 +17,7 @@ from tests.publish.conftest import QUICK, Call, write_run
 from tests.publish.conftest import environment as surroundings
 from tests.publish.offered import sha256_of
 
-from coldwarm.contracts.files.codec import load_as
+from coldwarm.contracts.codec import load_as
 from coldwarm.contracts.snapshot import BaselineManifest
 from coldwarm.publish import environment, layout, lock, packages, wheel
 from coldwarm.runner import harness

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.publish.conftest import files
 
-from coldwarm.contracts.files.codec import decode_as
+from coldwarm.contracts.codec import decode_as
 from coldwarm.contracts.snapshot import PackageMade
 from coldwarm.publish import layout
 

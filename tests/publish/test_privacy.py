@@ -12,8 +12,8 @@ from tests.contracts import samples
 from tests.publish.conftest import QUICK, files, write_run
 from tests.stats import results
 
+from coldwarm.contracts import journal
 from coldwarm.contracts.environment import Cpu, Frequency
-from coldwarm.contracts.files import journal
 from coldwarm.errors import ContractError
 from coldwarm.publish import layout
 from coldwarm.publish.contents import collect_runs as collect

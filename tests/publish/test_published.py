@@ -11,7 +11,7 @@ import pytest
 from tests.publish.conftest import Call, files, write_run
 from tests.stats import results
 
-from coldwarm.contracts.files.schema import schema_text
+from coldwarm.contracts.codec import schema_text
 from coldwarm.publish import layout
 from coldwarm.publish.writing import sha256_of
 

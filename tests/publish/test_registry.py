@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import jsonschema
 from tests.publish.conftest import write_run
 
-from coldwarm.contracts.files.codec import load_as
-from coldwarm.contracts.files.schema import schema_text
+from coldwarm.contracts.codec import load_as, schema_text
 from coldwarm.contracts.snapshot import SnapshotRegistry
 from coldwarm.publish import layout
 from coldwarm.publish.writing import sha256_of

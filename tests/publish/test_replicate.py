@@ -9,7 +9,7 @@ import pytest
 from tests.faults import lab
 from tests.publish.conftest import program
 
-from coldwarm.contracts.files import codec
+from coldwarm.contracts import codec
 from coldwarm.contracts.reasons import RefusedError
 from coldwarm.contracts.snapshot import ReplicationReport
 from coldwarm.publish import environment, replicate

@@ -19,7 +19,7 @@ from coldwarm.publish.unpacking import unpacked
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from coldwarm.contracts.checked import Verification
+    from coldwarm.contracts.snapshot import Verification
 
     Keys = tuple[Path, Path]
 

@@ -8,11 +8,18 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import msgspec
 import pytest
 
+from coldwarm.contracts.answer import Caution, CautionKind, Comparison, Summary
 from coldwarm.contracts.observation import Observation
-from coldwarm.contracts.protocol import Effort, Protocol
 from coldwarm.contracts.reasons import because
-from coldwarm.contracts.result import CaseResult, ColdSummary, SteadyState, SuiteResult, WarmSummary
-from coldwarm.contracts.summary import Caution, CautionKind, Comparison, Summary
+from coldwarm.contracts.result import (
+    CaseResult,
+    ColdSummary,
+    Effort,
+    Protocol,
+    SteadyState,
+    SuiteResult,
+    WarmSummary,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

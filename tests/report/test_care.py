@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
+from coldwarm.contracts.answer import Caution, CautionKind
 from coldwarm.contracts.observation import Observation, Telemetry
 from coldwarm.contracts.reasons import Reason, because
-from coldwarm.contracts.summary import Caution, CautionKind
 from coldwarm.report import care
 from coldwarm.report.sentences import CAUTION_ADVICE, words
 from coldwarm.report.words import MODE_NAMES

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from rich.text import Text
 
-from coldwarm.contracts.summary import CacheSetting
+from coldwarm.contracts.answer import CacheSetting
 from coldwarm.report import filled, markdown, terminal
 from coldwarm.report.shown import PlainConsole
 

@@ -16,8 +16,8 @@ from tests.report.conftest import CHROMIUM
 from tests.stats import results
 
 from coldwarm.cli import report
-from coldwarm.contracts.measured import Measured
 from coldwarm.contracts.reasons import because
+from coldwarm.contracts.result import Measured
 from coldwarm.report.formats import html
 from coldwarm.runner.stored import reading
 from coldwarm.stats.plan.gathering import gather

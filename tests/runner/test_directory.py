@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.contracts import samples
 
-from coldwarm.contracts.files.journal import Entry
+from coldwarm.contracts.journal import Entry
 from coldwarm.errors import ResumeError, RunDirectoryError, StorageError
 from coldwarm.runner.directory import JOURNAL, RunDirectory
 from coldwarm.runner.process import isolation

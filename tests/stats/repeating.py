@@ -8,8 +8,7 @@ import msgspec
 from tests.contracts import samples
 from tests.stats import results
 
-from coldwarm.contracts.measured import Measured
-from coldwarm.contracts.result import SuiteCase, SuiteResult
+from coldwarm.contracts.result import Measured, SuiteCase, SuiteResult
 from coldwarm.runner.stored import again
 
 if TYPE_CHECKING:

@@ -9,16 +9,16 @@ import msgspec
 import pytest
 from tests.contracts import samples
 
-from coldwarm.contracts.files import codec
+from coldwarm.contracts import codec
+from coldwarm.contracts.answer import Comparison
 from coldwarm.contracts.policy import KINDS, Policy, Rule
 from coldwarm.contracts.reasons import because
-from coldwarm.contracts.summary import Comparison
 from coldwarm.errors import UsageError
 from coldwarm.stats.plan import benching
 
 if TYPE_CHECKING:
+    from coldwarm.contracts.base import MetricKind
     from coldwarm.contracts.bench import BenchReport
-    from coldwarm.contracts.comparison import MetricKind
     from coldwarm.contracts.policy import Failing
     from coldwarm.contracts.result import CaseResult
 

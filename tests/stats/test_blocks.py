@@ -18,7 +18,7 @@ from coldwarm.stats.selection import warm_processes
 from coldwarm.stats.summarise import compare_case
 
 if TYPE_CHECKING:
-    from coldwarm.contracts.summary import Comparison
+    from coldwarm.contracts.answer import Comparison
 
 MIRRORED = {"faster": "slower", "slower": "faster", "same": "same", "undecided": "undecided"}
 CALL_S = 3e-4

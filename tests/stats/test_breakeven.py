@@ -21,7 +21,7 @@ from coldwarm.stats.plan.costs import WARM_CALL, Costs
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from coldwarm.contracts.plan import BreakEven
+    from coldwarm.contracts.answer import BreakEven
 
 HORIZON = 60
 small = st.integers(-40, 40)

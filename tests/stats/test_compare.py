@@ -14,7 +14,7 @@ from coldwarm.stats.many import held
 from coldwarm.stats.ratio import compare
 
 if TYPE_CHECKING:
-    from coldwarm.contracts.summary import Comparison
+    from coldwarm.contracts.answer import Comparison
 
 SEEDS = st.integers(0, 10_000)
 MIRRORED = {"faster": "slower", "slower": "faster", "same": "same", "undecided": "undecided"}

@@ -27,7 +27,7 @@ from coldwarm.stats.ratio import CONFIDENCE, compare, compare_pairs
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from coldwarm.contracts.summary import Comparison
+    from coldwarm.contracts.answer import Comparison
 
 CONFIDENCES = (0.5, 0.9, 0.95, 0.97, 0.99, 0.998, 0.999, 0.9999, 1 - 1e-9, 1 - 1e-12)
 BAND = math.log1p(0.02)

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coldwarm.contracts.answer import Comparison
 from coldwarm.contracts.reasons import because
-from coldwarm.contracts.summary import Comparison
 from coldwarm.stats.noise import BenchTime, figure
 from coldwarm.stats.ratio import compare
 
 if TYPE_CHECKING:
-    from coldwarm.contracts.noise import NoiseHorizon
+    from coldwarm.contracts.bench import NoiseHorizon
 
 HALVES = st.floats(1e-6, 3.0)
 PAIRS = st.integers(5, 200)

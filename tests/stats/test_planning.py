@@ -19,7 +19,7 @@ from coldwarm.stats.plan.planning import plan
 from coldwarm.stats.plan.sweep import sweep
 
 if TYPE_CHECKING:
-    from coldwarm.contracts.plan import Caches
+    from coldwarm.contracts.answer import Caches
 
 
 def steady(seconds: float, scatter: float = 0.01) -> dict[str, float]:

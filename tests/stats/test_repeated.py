@@ -13,7 +13,7 @@ from coldwarm.publish.environment import as_it_is
 from coldwarm.stats import repeated
 
 if TYPE_CHECKING:
-    from coldwarm.contracts.checked import RepeatedRun, Replication
+    from coldwarm.contracts.snapshot import RepeatedRun, Replication
 
 
 def agreement(found: RepeatedRun) -> dict[str, str]:

@@ -11,13 +11,11 @@ import pytest
 from tests.contracts import samples
 from tests.stats import results
 
-from coldwarm.contracts.bench import BenchVerdict
-from coldwarm.contracts.measured import Measured
-from coldwarm.contracts.noise import NoiseFigure, NoiseReport
+from coldwarm.contracts.answer import Comparison
+from coldwarm.contracts.bench import BenchVerdict, NoiseFigure, NoiseReport
 from coldwarm.contracts.policy import Policy
-from coldwarm.contracts.protocol import OwnCandidate
 from coldwarm.contracts.reasons import because
-from coldwarm.contracts.summary import Comparison
+from coldwarm.contracts.result import Measured, OwnCandidate
 from coldwarm.report.compare import of_bench
 from coldwarm.report.sentences import advice
 from coldwarm.stats import outcome

@@ -13,10 +13,10 @@ from tests.stats import results
 
 from coldwarm.contracts.base import Difference
 from coldwarm.contracts.environment import Cpu, Frequency
-from coldwarm.contracts.measured import Measured
 from coldwarm.contracts.observation import Gate, Telemetry
 from coldwarm.contracts.policy import Policy
 from coldwarm.contracts.reasons import because
+from coldwarm.contracts.result import Measured
 from coldwarm.errors import NothingComparableError, UsageError
 from coldwarm.report.compare import WAYS_ON, nothing_valid, refused
 from coldwarm.stats.compare.comparable import FIELDS as COMPARED

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from coldwarm.caches import counts
+from coldwarm.contracts.answer import CacheSetting
 from coldwarm.contracts.reasons import because
-from coldwarm.contracts.summary import CacheSetting
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from coldwarm.contracts.answer import CacheSetting
     from coldwarm.contracts.base import CacheMode, CacheSettings
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.contracts.summary import CacheSetting
 
     Kept = Literal["all", "some", "none"]
 

@@ -10,8 +10,8 @@ from coldwarm.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from coldwarm.contracts.answer import CountVerdict
     from coldwarm.contracts.policy import CountLimit
-    from coldwarm.contracts.summary import CountVerdict
 
 
 def split(values: Iterable[str]) -> tuple[list[str], dict[str, CountLimit]]:
@@ -20,7 +20,7 @@ def split(values: Iterable[str]) -> tuple[list[str], dict[str, CountLimit]]:
     Raises:
         BadParameter: a limit is none, or one is given twice.
     """
-    from coldwarm.contracts.summary import COUNT_NAMES
+    from coldwarm.contracts.answer import COUNT_NAMES
 
     limits: dict[str, CountLimit] = {}
     others = []

@@ -194,7 +194,7 @@ def relative(option: str, text: str, *, zero: bool = False) -> float:
     Raises:
         BadParameter: it gives none, or 0 where that makes no sense.
     """
-    from coldwarm.contracts.files.policy_file import share
+    from coldwarm.contracts.policy import share
 
     try:
         return share(text, zero=zero)
@@ -220,7 +220,7 @@ def failures(values: Iterable[str], known: Sequence[_Verdict]) -> dict[_Verdict,
     Raises:
         BadParameter: no such verdict can fail, one is given twice, or a difference is none.
     """
-    from coldwarm.contracts.summary import COUNT_NAMES
+    from coldwarm.contracts.answer import COUNT_NAMES
 
     limits: dict[_Verdict, float] = {}
     for part in parts(values, "--fail-on"):
@@ -283,7 +283,7 @@ def print_record(record: Any) -> None:  # noqa: ANN401 - every record of the con
 
 def record_text(record: Any) -> str:  # noqa: ANN401 - every record of the contracts
     """Return a record as JSON."""
-    from coldwarm.contracts.files import codec
+    from coldwarm.contracts import codec
     from coldwarm.report.shown import json_text
 
     return json_text(codec.encode(record).decode())
@@ -291,7 +291,7 @@ def record_text(record: Any) -> str:  # noqa: ANN401 - every record of the contr
 
 def print_rows(rows: Sequence[Mapping[str, object]] | Sequence[str]) -> None:
     """Print plain values as JSON."""
-    from coldwarm.contracts.files import codec
+    from coldwarm.contracts import codec
     from coldwarm.report.shown import json_text
 
     click.echo(json_text(json.dumps(codec.without_secrets(rows), indent=2)))

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from coldwarm.contracts.answer import Plan
     from coldwarm.contracts.bench import BenchReport
-    from coldwarm.contracts.plan import Plan
     from coldwarm.contracts.result import CaseResult, SuiteResult
 
 _PICTURE_COLUMNS = 80

@@ -52,8 +52,8 @@ def print_results(
     table: Callable[[], RenderableType],
 ) -> ExitCode:
     """Print what was measured into a folder; return what the command ends with."""
+    from coldwarm.contracts import codec
     from coldwarm.contracts.environment import ENVIRONMENT, Environment
-    from coldwarm.contracts.files import codec
     from coldwarm.report.catalogue import as_markdown, told
     from coldwarm.report.shown import PlainConsole
 

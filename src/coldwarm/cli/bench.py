@@ -16,8 +16,8 @@ from coldwarm.errors import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from coldwarm.contracts.answer import Plan
     from coldwarm.contracts.bench import BenchReport
-    from coldwarm.contracts.plan import Plan
     from coldwarm.contracts.policy import Failing, Policy
     from coldwarm.runner.functions.request import Request
     from coldwarm.runner.suite import Outcome
@@ -101,7 +101,7 @@ def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - optio
     Exit status: 0 fine, 1 a verdict beyond --fail-on, 2 wrong usage, 3 a candidate failed, 4
     nothing valid was measured, or nothing of what --fail-on judges, 130 interrupted.
     """
-    from coldwarm.contracts.files import codec
+    from coldwarm.contracts import codec
     from coldwarm.report.progress import open_progress
     from coldwarm.report.shown import PlainConsole
     from coldwarm.runner.functions import bench
@@ -169,8 +169,7 @@ def _request(
 
 def _policy(given: dict[str, Any], failures: Sequence[str]) -> Policy:
     """Return what fails, by kind of figure and by the rules of a file."""
-    from coldwarm.contracts.files.policy_file import read_policy
-    from coldwarm.contracts.policy import KINDS, Policy
+    from coldwarm.contracts.policy import KINDS, Policy, read_policy
 
     names: tuple[Failing, ...] = ("slower", "faster", "undecided")
     of_all, of_kind = _options.failures_by_kind(failures, names, KINDS[:2])

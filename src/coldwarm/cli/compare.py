@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from coldwarm.contracts.comparison import RunComparison
-    from coldwarm.contracts.measured import Benchmarks, Measured
     from coldwarm.contracts.policy import Policy
+    from coldwarm.contracts.result import Benchmarks, Measured
 
 
 @click.command("compare", cls=Configured)
@@ -91,7 +91,7 @@ def command(
     Exit status: 0 fine, 1 a verdict beyond --fail-on or the policy, 2 refused or wrong usage,
     3 a broken artifact, 4 nothing valid to compare.
     """
-    from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts.result import Measured
     from coldwarm.integrations import opening
 
     verdicts, guarded = _counts.split(failures)
@@ -131,8 +131,8 @@ def elsewhere(
         UsageError: a pair or a field names nothing.
         NothingComparableError: they have no benchmark in common.
     """
-    from coldwarm.contracts.files import codec
-    from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts import codec
+    from coldwarm.contracts.result import Measured
     from coldwarm.integrations import opening
     from coldwarm.report import compare
     from coldwarm.stats.compare import benchmarks, results
@@ -161,7 +161,7 @@ def judged(
         ListedError: they cannot be compared as they are.
         NothingComparableError: they have no valid figure in common.
     """
-    from coldwarm.contracts.files import codec
+    from coldwarm.contracts import codec
     from coldwarm.report import compare
     from coldwarm.runner.stored import noise as stored_noise
     from coldwarm.stats.compare import results
@@ -184,8 +184,7 @@ def _paths(text: str) -> list[Path]:
 
 
 def _policy(thresholds: tuple[str, ...], failures: Sequence[str], path: Path | None) -> Policy:
-    from coldwarm.contracts.files.policy_file import read_policy
-    from coldwarm.contracts.policy import FAILING, KINDS, THRESHOLDS, Policy
+    from coldwarm.contracts.policy import FAILING, KINDS, THRESHOLDS, Policy, read_policy
 
     matters = dict(THRESHOLDS)
     given: set[str] = set()

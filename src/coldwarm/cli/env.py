@@ -48,7 +48,7 @@ def command(*, private: bool, form: str) -> None:
 
 
 def _list(environment: Environment, form: str) -> None:
-    from coldwarm.contracts.files.codec import without_secrets
+    from coldwarm.contracts.codec import without_secrets
     from coldwarm.report.identifying import listed
 
     found = without_secrets(listed(environment))

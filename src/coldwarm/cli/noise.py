@@ -14,7 +14,7 @@ from coldwarm.errors import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coldwarm.contracts.noise import NoiseReport
+    from coldwarm.contracts.bench import NoiseReport
     from coldwarm.runner.functions.bench import Part
     from coldwarm.runner.functions.noise import NoiseRequest, Regime
 
@@ -95,8 +95,8 @@ def command(
 
 
 def _report(request: NoiseRequest, parts: Sequence[Part]) -> NoiseReport:
+    from coldwarm.contracts import codec
     from coldwarm.contracts.environment import Environment
-    from coldwarm.contracts.files import codec
     from coldwarm.runner.functions.noise import MOST_PAIRS
     from coldwarm.stats import noise
 

@@ -13,7 +13,7 @@ from coldwarm.errors import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coldwarm.contracts.plan import Caches, Plan, Sweepable
+    from coldwarm.contracts.answer import Caches, Plan, Sweepable
     from coldwarm.contracts.result import CaseResult
     from coldwarm.stats.plan.jobs import Job
 
@@ -70,7 +70,7 @@ def command(
     candidate pays off against the baseline. Nothing is measured. Exits with 4 where no
     candidate has a total.
     """
-    from coldwarm.contracts.plan import PlanReport
+    from coldwarm.contracts.answer import PlanReport
     from coldwarm.report import plan as view
     from coldwarm.report.shown import PlainConsole
     from coldwarm.runner.stored import reading

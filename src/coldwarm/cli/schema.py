@@ -18,7 +18,7 @@ def command(name: str | None, form: str) -> None:
     NAME is the schema_version that stands in an artifact, such as
     coldwarm.case_result.v1, or a part of it, such as case_result.
     """
-    from coldwarm.contracts.files.schema import schema_names, schema_text
+    from coldwarm.contracts.codec import schema_names, schema_text
 
     if name is not None:
         click.echo(schema_text(name).rstrip())

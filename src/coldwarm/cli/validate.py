@@ -10,7 +10,7 @@ import rich_click as click
 from coldwarm.cli import _options
 
 if TYPE_CHECKING:
-    from coldwarm.contracts.files.check import Finding
+    from coldwarm.contracts.reader import Finding
 
 
 @click.command(name="validate")

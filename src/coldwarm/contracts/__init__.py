@@ -1,21 +1,22 @@
 """Typed, versioned records of everything that is written down.
 
 ==================  =====================================================================
-``base``            what every record has in common
-``protocol``        how a case was measured
-``environment``     where
+``base``            what every record has in common, and which of them are documents
+``reasons``         why something is so, as data
+``environment``     where was measured
 ``observation``     what one process saw
-``result``          the observations of a case with their summaries, and the run's index
-``bench``           what a bench of a user's own functions says
-``noise``           what difference can be shown on a machine, and in what time
-``published``       the published contracts' own records
-``nextstat``        native results expressed in the published contracts
-``codec``           records to bytes and back, migrations, refusal of newer versions
-``strict``          JSON without its loose ends
-``positions``       lines of fields in a JSON text
-``faults``          what is wrong with an artifact, in one line
+``answer``          what is said of several processes, and of a run
+``result``          how a case was measured, its result, and the run's index
+``comparison``      two runs held against each other
+``policy``          which differences matter, and which fail
+``bench``           reports on a user's own functions
+``doctor``          what the doctor says of a program
+``catalogue``       what patterns and claims have shown
+``snapshot``        what a snapshot consists of, and what was found out about one
+``nextstat``        the published contracts, and native results expressed in them
+``codec``           records to bytes and back, and their JSON Schemas in ``schemas/``
+``parsing``         JSON without its loose ends, and its faults in one line
 ``journal``         one line for each thing that happened in a run
-``check``           whether an artifact, or everything in a folder, keeps its contract
-``schema``          the JSON Schemas, generated into ``schemas/``
+``reader``          the folder of a run, read whole and checked
 ==================  =====================================================================
 """

@@ -1,15 +1,177 @@
-"""The answer of a run, as data: which candidate is the cheapest, from how many calls, how surely.
+"""What is said of several processes: distributions, differences, cautions, answers, and plans.
 
+The answer is which candidate is the cheapest, from how many calls, how surely.
 ``coldwarm.stats.answers`` computes it from the cases of a run and from nothing else, so that
 whoever has these can compute it again. Every view shows what stands here and adds nothing.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal, get_args
 
-from coldwarm.contracts.base import WARM, CacheMode, Count, Dtype, Positive, Reading, Record
+import msgspec
+
+from coldwarm.contracts.base import (
+    WARM,
+    CacheMode,
+    Count,
+    Dtype,
+    NotNegative,
+    Positive,
+    Reading,
+    Record,
+    Seconds,
+)
 from coldwarm.contracts.reasons import Reason
+
+VariableName = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$(?!\n)")]
+"""Of the environment, as every shell takes one."""
+
+
+class Summary(Record, frozen=True, kw_only=True):
+    """A distribution in few numbers; seconds, bytes or a ratio as its key says.
+
+    ``low`` and ``high`` bound the median of the processes' medians at ``confidence``: by two of
+    them in their order from six on, by all of them below, which hold it with that confidence alone.
+    ``p95`` is ``None`` below the 20 values it needs.
+    """
+
+    n_processes: Count
+    n_samples: Count
+    median: NotNegative
+    minimum: NotNegative
+    maximum: NotNegative
+    low: NotNegative | None = None
+    high: NotNegative | None = None
+    confidence: float = 0.95
+    p95: NotNegative | None = None
+    null_reasons: dict[str, Reason] = {}
+
+
+class Comparison(Record, frozen=True, kw_only=True):
+    """A judged difference of this case from its workload's baseline.
+
+    ``ratio`` is this case over the baseline, so below 1 is faster. ``threshold`` is the
+    relative difference that matters; ``smallest_detectable`` the smallest relative
+    difference that this run could have shown. From fewer than five rounds, ``low`` and ``high``
+    are the range of what was seen.
+    """
+
+    metric: str
+    baseline: str
+    ratio: Positive | None
+    low: float | None
+    high: float | None
+    confidence: float = 0.97
+    """Of the bounds."""
+    threshold: float
+    smallest_detectable: float | None
+    verdict: Literal["faster", "slower", "same", "undecided"]
+    p_value: float | None = None
+    """Of a verdict: how often one like it would be given by chance where it is wrong; ``None``:
+    there is none, or it was told from the range."""
+    reason: Reason
+
+
+CautionKind = Literal[
+    "rejected",
+    "failed",
+    "few",
+    "precision",
+    "noisy",
+    "unsteady",
+    "bimodal",
+    "second_call",
+    "uneven",
+    "compiled",
+    "settings",
+    "bytecode",
+    "kept",
+    "allocator",
+    "other_calls",
+    "untried",
+    "counts",
+]
+
+
+class Caution(Record, frozen=True, kw_only=True):
+    """Something to know before trusting a case, such that many can be summed up as one."""
+
+    kind: CautionKind
+    cache_mode: CacheMode | None = None
+    """The mode it is about; ``None``: the case as a whole."""
+    n_processes: Count
+    """Processes it was seen in."""
+    of_processes: Count
+    """Processes that could have shown it."""
+    reason: Reason
+    """What was seen, with its figures: of several processes the worst, or the most common."""
+
+
+CountName = Literal[
+    "programs",
+    "equations",
+    "instructions",
+    "graphs",
+    "graph_breaks",
+    "kernels",
+    "signatures",
+    "llvm_lines",
+]
+COUNT_NAMES: tuple[CountName, ...] = get_args(CountName)
+"""Of JAX: programs compiled or read, equations traced in them, instructions after XLA's
+optimisations. Of ``torch.compile``: graphs, graph breaks, kernels that the graphs call. Of Numba:
+signatures compiled, and their lines of optimised LLVM."""
+
+
+class CountVerdict(Record, frozen=True, kw_only=True):
+    """One count held against the same count of what it is compared with."""
+
+    case: str
+    """In a bench, the candidate."""
+    name: str
+    reference: Count | None
+    """Of A, or of the candidate that others are compared with."""
+    count: Count | None
+    verdict: Literal["more", "less", "same", "undecided"]
+    """``undecided``: it is not known on both sides."""
+    reason: Reason | None = None
+    """Why it is undecided."""
+    guarded: bool = False
+    """Whether ``--fail-on`` names it."""
+    fails_beyond: Count | None = None
+    """The most that was allowed, where there are more; ``None``: this count fails nothing."""
+
+
+class DefaultSettings(Record, frozen=True, kw_only=True):
+    """Starts with caches that the framework filled with its own settings, a directory set alone."""
+
+    n_ok: Count
+    n_rejected: Count
+    seconds: dict[str, Summary]
+    """As in ``ColdSummary``."""
+
+
+class KeptMemory(Record, frozen=True, kw_only=True):
+    """Warm calls of processes whose C allocator keeps what they free, beside those as they come."""
+
+    n_processes: Count
+    call_s: Summary
+    page_faults: NotNegative | None = None
+    """Pages that the kernel handed out for one call; the median of the processes."""
+    comparison: Comparison
+    """Of these calls with those of the processes as they come, of the same rounds."""
+
+
+class CacheSetting(Record, frozen=True, kw_only=True):
+    """What a program must set to find the caches filled that a filled cache's figure had."""
+
+    owner: str
+    variables: dict[VariableName, str] = {}
+    """Environment variables; ``DIR`` stands for a folder of one's own."""
+    code: str | None = None
+    """What has to stand in the program besides."""
+
 
 Verdict = Literal["faster", "slower", "same", "undecided"]
 Provenance = Literal["measured_here", "replicated", "quoted"]
@@ -207,3 +369,156 @@ class Answers(Record, frozen=True, kw_only=True):
     complete: bool
     """False where the run was interrupted: more measuring may tell more."""
     answers: list[Answer]
+
+
+Caches = Literal["cold", "warm", "kept"]
+Sweepable = Literal["calls", "shapes", "processes"]
+
+
+class BreakEven(Record, frozen=True, kw_only=True):
+    """From how many calls a candidate costs no more than another, in one reading.
+
+    ``process`` counts from the start of a process with empty caches, ``imported`` only wrapping
+    and calling there, ``cached`` from the start of a process with filled caches.
+
+    ``from``: no dearer from ``calls`` calls on. ``until``: no dearer up to ``calls`` calls, and
+    dearer after them. ``at_once``: no dearer at any number, so that ``calls`` is 1. ``never``:
+    dearer at every number. ``low`` and ``high`` bound ``calls`` at ``confidence``; a bound that
+    is ``None`` has its reason. ``rests_on`` says which rounds or processes they are from, and
+    ``n_rounds`` how many rounds or, where none are common, processes of the side that has fewer.
+    """
+
+    candidate: str
+    baseline: str
+    reading: Reading
+    verdict: Literal["from", "until", "at_once", "never", "undecided"]
+    calls: Count | None
+    low: Count | None
+    high: Count | None
+    confidence: float = 0.95
+    reason: Reason
+    n_rounds: Count | None = None
+    measured_calls: Count | None = None
+    """Calls of a process up to which both totals are measured; beyond, they are extrapolated."""
+    rests_on: Reason | None = None
+    null_reasons: dict[str, Reason] = {}
+
+    @property
+    def extrapolated(self) -> bool:
+        """Whether one of its numbers lies beyond what was measured."""
+        numbers = [n for n in (self.calls, self.low, self.high) if n is not None]
+        return self.measured_calls is not None and max(numbers, default=0) > self.measured_calls
+
+
+class PlanTotal(Record, frozen=True, kw_only=True):
+    """What a plan costs with one candidate, in seconds of all its processes together.
+
+    ``total_s`` is the expected sum, from means, and has new shapes cost nothing more than a warm
+    call; ``new_shapes_s`` is what they cost besides where each is a whole first call. ``low_s`` and
+    ``high_s`` bound the expected total at ``confidence`` whatever new shapes cost; ``rests_on``
+    says from which rounds, and ``n_rounds`` from how many. ``process_low_s`` and
+    ``process_high_s`` are where a single process lies, with the same confidence, whatever new
+    shapes cost: where caches are kept, a later one than the first. ``margin_s`` is how much dearer
+    it is than the cheapest, from the differences within rounds, with new shapes at half of their
+    most; its bounds cover all that they may cost.
+
+    ``made_s`` is what making ahead of time took, once for each shape. The total has none of it:
+    the processes of the plan find what was made, as with filled caches.
+    """
+
+    candidate: str
+    case: str
+    total_s: NotNegative | None
+    new_shapes_s: NotNegative | None
+    low_s: NotNegative | None
+    high_s: NotNegative | None
+    margin_s: float | None
+    margin_low_s: float | None
+    margin_high_s: float | None
+    made_s: NotNegative | None = None
+    process_low_s: NotNegative | None = None
+    process_high_s: NotNegative | None = None
+    n_rounds: Count | None = None
+    measured_calls: Count | None = None
+    """Calls of a process up to which the total is measured; beyond, it is extrapolated."""
+    rests_on: Reason | None = None
+    process_rests_on: Reason | None = None
+    confidence: float = 0.95
+    null_reasons: dict[str, Reason] = {}
+
+
+class SweepRow(Record, frozen=True, kw_only=True):
+    """The plan at one value of what is swept: by candidate, seconds as in ``PlanTotal``.
+
+    ``ranked_s`` is what decides on ``cheapest``: the total with half of what new shapes may cost.
+    """
+
+    value: Count
+    total_s: dict[str, NotNegative]
+    new_shapes_s: dict[str, NotNegative]
+    ranked_s: dict[str, NotNegative]
+    cheapest: str
+
+
+class Sweep(Record, frozen=True, kw_only=True):
+    """A plan over a geometric range of one of its numbers, the others as they are."""
+
+    over: Sweepable
+    rows: list[SweepRow]
+    crossings: list[Crossing]
+
+
+class Plan(Record, frozen=True, kw_only=True):
+    """What is planned with a group's candidates, what each costs, and which is the cheapest.
+
+    ``cheapest`` has the lowest total, new shapes at half of the most that they may cost.
+    ``verdict`` is ``told_apart`` where every other one is dearer with ``confidence``, and
+    ``extrapolated`` where that holds if calls beyond those measured cost what the last ones did.
+    """
+
+    group: str
+    calls: Count
+    """In each process."""
+    shapes: Count
+    """Different ones in each process."""
+    processes: Count
+    caches: Caches
+    new_shapes_measured: bool = False
+    """Whether totals hold what new shapes cost, as measured; else it is bounded beside them."""
+    totals: list[PlanTotal]
+    cheapest: str | None
+    cheapest_with_making: str | None = None
+    """The cheapest where ``made_s`` is paid for as well; ``None``: nothing was made ahead."""
+    verdict: Literal["told_apart", "extrapolated", "undecided"]
+    reason: Reason
+    baseline: str | None
+    """Of ``break_even`` as it is shown: the workload's own, where it was measured."""
+    break_even: list[BreakEven]
+    """Each pair of candidates in each reading, those with the baseline first."""
+    sweep: Sweep | None = None
+    not_measured: dict[str, Reason] = {}
+    """By candidate, why the run has nothing of it."""
+    not_steady: dict[str, Reason] = {}
+    """By candidate, why its warm calls may not stand for later ones."""
+    memory_returned: dict[str, Reason] = {}
+    """By candidate, what its warm calls would gain if the C allocator kept what they free. The
+    totals are of programs as they come."""
+    filled_by: dict[str, list[CacheSetting]] = {}
+    """By candidate, what a program must set for the filled caches that the totals have."""
+    filled_by_default_s: dict[str, Seconds] = {}
+    """By candidate, where that is not set: seconds from the start of a process to its first
+    result, caches filled with the framework's own settings."""
+    filled_s: dict[str, Seconds] = {}
+    """The same with what must be set, as in the totals."""
+    null_reasons: dict[str, Reason] = {}
+
+
+class PlanReport(Record, frozen=True, kw_only=True):
+    """The plans of the groups of one run."""
+
+    schema_version: Literal["coldwarm.plan_report.v2"] = "coldwarm.plan_report.v2"
+    run_id: str
+    suite: str
+    plans: list[Plan]
+    answers: list[Answer] = []
+    """What the run says of the same groups at any number of calls."""

@@ -1,7 +1,8 @@
-"""What every written record has in common."""
+"""What every written record has in common: values, names, and how a document is found."""
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -24,6 +25,7 @@ READINGS: tuple[Reading, ...] = get_args(Reading)
 alone there, or all of it with filled caches."""
 Dtype = Literal["f32", "f64", "bf16", "own"]
 DTYPE_NAMES: dict[str, str] = {"f32": "float32", "f64": "float64", "bf16": "bfloat16", "own": "own"}
+MetricKind = Literal["cold", "warm", "memory"]
 Status = Literal["ok", "warn", "failed"]
 Count = Annotated[int, msgspec.Meta(ge=0)]
 MOST_S = 1e9
@@ -49,7 +51,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     @classmethod
     def mended(cls, document: dict[str, Any]) -> dict[str, Any]:
-        """Return a document of this kind as its contract has it, where one was written otherwise."""
+        """Return a document of this kind as its contract has it, however it was written."""
         return document
 
 
@@ -70,3 +72,25 @@ class Difference(Record, frozen=True, kw_only=True):
     name: str
     a: str
     b: str
+
+
+LONGEST = 200
+UNSEEN = (
+    r"\u0000-\u001f\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    r"\u200b-\u200f\u2028-\u202f\u205f-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff"
+    "\U000e0000-\U000e0fff"
+)
+"""Ranges of a regular expression: control and format characters, marks of direction, ends of lines,
+and those without a shape or width."""
+NAME = rf"^(?!::)[^{UNSEEN}]+$(?!\n)"
+SUITE = r"^[\w.@+-]+$(?!\n)"
+SuiteName = Annotated[str, msgspec.Meta(pattern=SUITE, max_length=LONGEST)]
+"""Of a suite: letters, digits and a few signs."""
+Name = Annotated[str, msgspec.Meta(pattern=NAME, max_length=LONGEST)]
+
+_NAME = re.compile(NAME)
+
+
+def is_name(name: str) -> bool:
+    """Say whether a text may be a name."""
+    return len(name) <= LONGEST and name.isprintable() and _NAME.match(name) is not None

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from coldwarm.contracts.base import Count, NotNegative, Record, Seconds, Sha256
-from coldwarm.contracts.files.names import Name
+from coldwarm.contracts.base import Count, Name, NotNegative, Record, Seconds, Sha256
 from coldwarm.contracts.reasons import Reason
 
 PATTERNS = "patterns.json"

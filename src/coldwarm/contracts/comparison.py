@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from coldwarm.contracts.base import Count, Difference, Positive, Record, Seconds, Sha256
+from coldwarm.contracts.answer import CountVerdict
+from coldwarm.contracts.base import Count, Difference, MetricKind, Positive, Record, Seconds, Sha256
 from coldwarm.contracts.reasons import Reason
-from coldwarm.contracts.summary import CountVerdict
 
-MetricKind = Literal["cold", "warm", "memory"]
 ComparedVerdict = Literal["faster", "slower", "less", "more", "same", "undecided"]
 
 

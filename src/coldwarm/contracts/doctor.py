@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
+from coldwarm.contracts.answer import Comparison
 from coldwarm.contracts.base import Count, Record, Seconds
 from coldwarm.contracts.reasons import Reason
-from coldwarm.contracts.summary import Comparison
 
 CauseKind = Literal[
     "static",

@@ -12,11 +12,11 @@ from coldwarm.contracts.base import (
     CacheMode,
     CacheSettings,
     Count,
+    Name,
     Record,
     Seconds,
     Sha256,
 )
-from coldwarm.contracts.files.names import Name
 from coldwarm.contracts.reasons import Reason
 
 if TYPE_CHECKING:

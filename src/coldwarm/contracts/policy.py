@@ -1,20 +1,24 @@
-"""What of a comparison matters, and what difference fails.
-
-Of several rules for a figure, each later one replaces what it sets itself.
-"""
+"""What fails: thresholds and limits, from the command line and from a policy file in TOML."""
 
 from __future__ import annotations
 
 import math
+import re
+import tomllib
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from coldwarm.contracts.comparison import MetricKind
+import msgspec
+from msgspec.structs import asdict
+
+from coldwarm.contracts.base import MetricKind, Record
 from coldwarm.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
+    from pathlib import Path
+
 
 _ROUNDING = 1e-9
 
@@ -140,3 +144,188 @@ def policy_fault(path: str, line: int | None, name: str, what: str) -> UsageErro
     """Return the error for what stands in a line of a policy file."""
     place = path if line is None else f"{path}:{line}"
     return UsageError(": ".join(part for part in (place, name, what) if part))
+
+
+_SHARE = re.compile(r"\s*(?P<number>\d+(\.\d+)?)\s*%\s*")
+_MOST_BYTES = 2**20
+_WHERE = re.compile(r"^(?P<what>.*?)(?: - at `\$(?P<path>.*)`)?$", re.DOTALL)
+_UNKNOWN = re.compile(r"unknown field `(?P<name>.*)`")
+_MISSING = re.compile(r"missing required field `(?P<name>.*)`")
+_STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
+
+
+class _Threshold(float):
+    """A relative difference above 0, written as text such as ``"5%"``."""
+
+
+class _Limit(float):
+    """A relative difference, which may be 0."""
+
+
+class PolicyThresholds(Record, frozen=True, kw_only=True):
+    """The difference that matters for each kind of figure, as text such as ``"5%"``."""
+
+    cold: _Threshold | None = None
+    warm: _Threshold | None = None
+    memory: _Threshold | None = None
+
+
+class PolicyFailures(Record, frozen=True, kw_only=True):
+    """Beyond which difference a verdict fails, as text such as ``"5%"``; absent: never."""
+
+    faster: _Limit | None = None
+    slower: _Limit | None = None
+    less: _Limit | None = None
+    more: _Limit | None = None
+    undecided: _Limit | None = None
+
+
+class PolicyRule(Record, frozen=True, kw_only=True):
+    """What holds for some figures only."""
+
+    cases: str
+    """Pattern of case names: ``*`` any text, ``?`` any character, ``[…]`` one of these."""
+    metrics: str = "*"
+    """Pattern of metric names, such as ``*.ttfr_s`` or ``warm.*``."""
+    threshold: _Threshold | None = None
+    fail_on: PolicyFailures | None = None
+    """Replaces what held before as a whole; an empty table means that nothing fails."""
+
+
+class PolicyFile(Record, frozen=True, kw_only=True):
+    """A policy file for ``--policy`` of ``coldwarm compare`` and ``coldwarm bench``, in TOML."""
+
+    threshold: PolicyThresholds = PolicyThresholds()
+    fail_on: PolicyFailures | None = None
+    rule: list[PolicyRule] = []
+
+
+def share(text: str, *, zero: bool = False) -> float:
+    """Return a relative difference such as ``5%`` as a number, 0.05.
+
+    Raises:
+        ValueError: it is none, above 1000 %, or zero where that makes no sense.
+    """
+    matched = _SHARE.fullmatch(text)
+    value = float(matched["number"]) / 100 if matched else math.nan
+    if not (0 < value <= 10 or (zero and value == 0)):  # noqa: PLR2004 - 1000 %, as it says
+        message = f"{text!r} is no relative difference; write one such as 5% (at most 1000%)"
+        raise ValueError(message)
+    return value
+
+
+def read_policy(path: Path, base: Policy) -> Policy:
+    """Read a policy file over what the options say.
+
+    Raises:
+        UsageError: it cannot be read or says something that no policy says.
+    """
+    try:
+        if path.exists() and (not path.is_file() or path.stat().st_size > _MOST_BYTES):
+            raise policy_fault(str(path), None, "", "is no file of a policy")
+        text = path.read_text(encoding="utf-8")
+        document = tomllib.loads(text)
+    except RecursionError:
+        raise policy_fault(str(path), None, "", "is nested too deeply for a policy") from None
+    except OSError as error:
+        raise policy_fault(str(path), None, "", f"cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise policy_fault(str(path), None, "", "is not UTF-8 text") from None
+    except tomllib.TOMLDecodeError as error:
+        raise policy_fault(str(path), None, "", f"is not TOML: {error}") from None
+    try:
+        given = msgspec.convert(document, PolicyFile, dec_hook=_share_of)
+    except msgspec.ValidationError as error:
+        raise _explained(str(error), str(path), text) from None
+    return Policy(
+        thresholds=base.thresholds | _set(given.threshold),
+        # What the command line says holds over the file.
+        fail_on=_set(given.fail_on) | base.fail_on,
+        fail_on_kind=base.fail_on_kind,
+        rules=tuple(_rule(str(path), text, *numbered) for numbered in enumerate(given.rule)),
+        path=str(path),
+    )
+
+
+def _share_of(kind: type[float], text: object) -> float:
+    if not isinstance(text, str):
+        message = f"expected text in quotes, got {type(text).__name__}"
+        raise ValueError(message)  # noqa: TRY004 - msgspec turns a ValueError into its own
+    return kind(share(text, zero=kind is _Limit))
+
+
+def _set(given: PolicyThresholds | PolicyFailures | None) -> dict[Any, float]:
+    """Return what a table sets, by the names of its keys."""
+    known = {} if given is None else asdict(given)
+    return {name: float(value) for name, value in known.items() if value is not None}
+
+
+def _rule(path: str, text: str, place: int, rule: PolicyRule) -> Rule:
+    cases_line = _line_of(text, ("rule", place, "cases"))
+    if rule.threshold is None and rule.fail_on is None:
+        what = "sets nothing: give a threshold, or fail_on"
+        raise policy_fault(path, cases_line, "rule", what)
+    return Rule(
+        cases=rule.cases,
+        metrics=rule.metrics,
+        threshold=rule.threshold,
+        fail_on=None if rule.fail_on is None else _set(rule.fail_on),
+        cases_line=cases_line,
+        metrics_line=_line_of(text, ("rule", place, "metrics")),
+    )
+
+
+def _line_of(text: str, path: Sequence[str | int]) -> int:
+    """Return the line (from 1) at which a field of a TOML text most likely stands.
+
+    Tables and keys are looked for as they are usually written, one to a line; a field inside an
+    inline table has the line of that table.
+    """
+    lines = text.splitlines()
+    line = 0
+    for place, step in enumerate(path):
+        if isinstance(step, int):
+            continue
+        wanted = path[place + 1] if place + 1 < len(path) else 0
+        name = re.escape(step)
+        pattern = rf"\s*(\[+[\w\s.]*\b{name}\s*\]|{name}\s*[=.])"
+        hits = [n for n in range(line, len(lines)) if re.match(pattern, lines[n])]
+        if not hits:
+            break
+        line = hits[min(wanted, len(hits) - 1)] if isinstance(wanted, int) else hits[0]
+    return line + 1
+
+
+def _explained(message: str, path: str, text: str) -> UsageError:
+    """Turn a validation error into one that names the line and the field."""
+    matched = _WHERE.match(message)
+    what, where = (matched["what"], matched["path"] or "") if matched else (message, "")
+    steps = tuple(key or int(index) for key, index in _STEP.findall(where))
+    unknown, missing = _UNKNOWN.search(what), _MISSING.search(what)
+    if unknown:
+        steps = (*steps, unknown["name"])
+        what = f"is no key of a policy; known here: {', '.join(_keys(steps[:-1]))}"
+    elif missing:
+        what = f"needs a key {missing['name']}"
+    else:
+        what = what.replace("`", "").replace(" | null", "")
+        what = what.replace("Expected str", "expected text in quotes").replace(
+            "Expected", "expected"
+        )
+    return policy_fault(path, _line_of(text, steps), _dotted(steps), what)
+
+
+def _keys(path: Sequence[str | int]) -> tuple[str, ...]:
+    """Return the keys that are known in the table at a path."""
+    names = [step for step in path if isinstance(step, str)]
+    tables: dict[str, type[Record]] = {
+        "threshold": PolicyThresholds,
+        "fail_on": PolicyFailures,
+        "rule": PolicyRule,
+    }
+    table = tables[names[-1]] if names else PolicyFile
+    return table.__struct_encode_fields__
+
+
+def _dotted(path: Sequence[str | int]) -> str:
+    return "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in path).removeprefix(".")

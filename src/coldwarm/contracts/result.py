@@ -1,24 +1,37 @@
-"""The observations of a case, what was made for it, and the summaries computed from them."""
+"""How a case was measured, in enough detail to measure it again, and its result in a run."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 
-from coldwarm.contracts.answer import Answer
+from coldwarm.contracts.answer import (
+    Answer,
+    Answers,
+    CacheSetting,
+    Caution,
+    Comparison,
+    DefaultSettings,
+    KeptMemory,
+    Summary,
+)
 from coldwarm.contracts.base import (
+    Allocator,
     CacheMode,
+    CacheSettings,
     Count,
     Dtype,
+    Name,
     NotNegative,
     Record,
     Seconds,
     Sha256,
     Status,
+    SuiteName,
     group_name,
 )
-from coldwarm.contracts.files.names import Name, SuiteName
 from coldwarm.contracts.observation import (
     CacheEvidence,
     Counts,
@@ -28,16 +41,116 @@ from coldwarm.contracts.observation import (
     Phase,
     Telemetry,
 )
-from coldwarm.contracts.protocol import Protocol
 from coldwarm.contracts.reasons import Reason
-from coldwarm.contracts.summary import (
-    CacheSetting,
-    Caution,
-    Comparison,
-    DefaultSettings,
-    KeptMemory,
-    Summary,
-)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from coldwarm.contracts.base import MetricKind
+    from coldwarm.contracts.environment import Environment
+    from coldwarm.errors import ContractError
+
+
+class Effort(Record, frozen=True, kw_only=True):
+    """How much measuring was asked for.
+
+    ``precision`` is the relative half-width of the 95 % interval of a median that ends
+    the measuring of a case; ``min_runs`` and ``max_runs`` bound the processes of each
+    cache mode; ``time_budget_s`` bounds the whole suite (``None``: no bound).
+    """
+
+    precision: float
+    min_runs: Count
+    max_runs: Count
+    time_budget_s: Seconds | None
+    timeout_s: Seconds
+    decide: float | None = None
+    """The relative difference whose verdicts decided how much was measured; ``None``:
+    ``precision`` did."""
+    limits: dict[str, float] = {}
+    """Where a build was guarded at more than that: by kind of figure, ``cold`` or ``warm``, the
+    relative difference that verdicts had to be surely below or beyond."""
+
+
+class OwnCandidate(Record, frozen=True, kw_only=True):
+    """A function of the user's own: what was called, with what, and how it was checked."""
+
+    target: str | None
+    """As it was named: ``FILE.py:NAME`` or ``PACKAGE.MODULE:NAME``; ``None``: left out."""
+    kind: Literal["function", "factory"]
+    python: str | None
+    """The interpreter that its processes ran under; ``None``: left out."""
+    variables: dict[str, str] = {}
+    """What was set for this candidate besides, where the value may be told; masked."""
+    withheld_variables: list[str] | None = []
+    """Names of the others that were set: their values are not told. ``None``: left out."""
+    revision: str | None = None
+    """The commit it is of; ``None``: the files as they were, or left out with that reason."""
+    placement: str | None
+    """Whose arrays the inputs were made as; ``None``: nothing was made for it."""
+    arguments: list[str]
+    """Each argument of the call: framework, dtype and shape, or the value."""
+    outputs: list[str]
+    """Each array of the output, as it was compared."""
+    renewed: bool
+    """Whether each call got new arguments, because it changes or uses up those it is given."""
+    checked: str
+    """What its answer was held against, and how closely."""
+    last_checked: bool
+    """Whether the answer of its last call was checked too."""
+    control_of: str | None = None
+    """The candidate that this one is once more, to show what differs by itself; ``None``: none."""
+    sync: str | None = None
+    """The function named to wait for a result, inside the window; ``None``: none was named."""
+    null_reasons: dict[str, Reason] = {}
+
+
+class Protocol(Record, frozen=True, kw_only=True):
+    """The declared protocol of one case."""
+
+    schema_version: Literal["coldwarm.protocol.v1"] = "coldwarm.protocol.v1"
+    cache_modes: list[CacheMode]
+    process: dict[str, Literal["fresh", "persistent"]]
+    """For each cache mode, whether a measured process is fresh or long-lived."""
+    workload: Name
+    workload_sha256: Sha256
+    """Hash of the workload's own source file."""
+    backend: Name
+    backend_sha256: Sha256
+    candidate: Name
+    size: Annotated[int, msgspec.Meta(ge=1)]
+    dtype: Dtype
+    data_layout: str
+    windows: dict[str, str]
+    """For each timed window, what is inside it and what is outside."""
+    sync_policy: str
+    warmup_policy: str
+    allocator: Allocator = "keeps_memory"
+    """How the C allocator of the processes began that the figures are from."""
+    cache_settings: CacheSettings = "keep_all"
+    """What the caches of the processes kept that the figures are from."""
+    interleaving: str
+    threads: int | None
+    """Threads each library was set to use; ``None``: each library's own default."""
+    affinity: list[int]
+    """Processors a measured process may run on."""
+    environment_variables: dict[str, str]
+    """What the runner sets in every measured process of this case."""
+    seed: int
+    deterministic: bool
+    effort: Effort
+    option_origins: dict[str, str] = {}
+    """For each option whose value came from a project's file, the name of the file."""
+    caches: list[str] | None = None
+    """Whose caches its processes may use, by which their cache modes are judged; ``None``: not
+    recorded."""
+    compiles: bool | None = None
+    """Whether a first result with empty caches must have compiled something."""
+    own: OwnCandidate | None = None
+    """For a function of the user's own."""
+    harness_version: str
+    harness_sha256: Sha256
+    """Hash of every source file of the measured side and of the runner."""
 
 
 class ColdSummary(Record, frozen=True, kw_only=True):
@@ -230,3 +343,62 @@ class SuiteResult(Record, frozen=True, kw_only=True):
     answers: list[Answer] = []
     """The same where the index is printed; in its file there are none."""
     null_reasons: dict[str, Reason] = {}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The cases of a result by their names, and where they were measured."""
+
+    path: str
+    suite: SuiteResult | None
+    """``None`` for the file of a single case."""
+    cases: dict[str, CaseResult]
+    files: dict[str, str]
+    """The file of each case."""
+    environment_sha256: str
+    environment: Environment | None
+    """``None`` where the file of a case has no ``environment.json`` of its run beside it."""
+    answers: Answers | None = None
+    """As they stand beside the index; ``None``: there are none."""
+    otherwise: tuple[ContractError, ...] = ()
+    """What its files say otherwise than the rules of today, as another version measured it: where,
+    and what. The ``cases`` have what was computed anew."""
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """The samples of one benchmark, in seconds or, where its kind is ``memory``, in bytes."""
+
+    kind: MetricKind
+    """``cold``: each sample is a whole start; ``warm``: a call in a process that is there."""
+    processes: tuple[tuple[float, ...], ...]
+    """Above 0, by process in the order in which they ran."""
+    states: tuple[SteadyState, ...] = ()
+    """Of warm calls of coldwarm's own: whether they were steady."""
+    to_its_end: bool = False
+    """Whether a start is timed to the end of its process, and not to a result."""
+
+
+@dataclass(frozen=True)
+class Benchmarks:
+    """One file, or a run of coldwarm seen as one: its benchmarks by their names."""
+
+    path: str
+    tool: str | None
+    """Whose file it is; ``None``: coldwarm itself."""
+    benchmarks: Mapping[str, Benchmark]
+    short_names: Mapping[str, str] = field(default_factory=dict)
+    """Of a run of coldwarm: for each case, the name of its warm calls."""
+    left_out: Mapping[str, Reason] = field(default_factory=dict)
+    """Benchmarks without samples that can be compared, and why."""
+    failed: Mapping[str, Reason] = field(default_factory=dict)
+    """Benchmarks whose runs failed, or gave a wrong answer."""
+    is_export: bool = False
+    """Whether coldwarm measured what a file of another tool holds."""
+    complete: bool = True
+    """Of a run of coldwarm: whether it went to its end."""
+    cpu: str | None = None
+    """Model of the processor; ``None``: the file does not say."""
+    run_id: str | None = None
+    started_at: str | None = None
+    environment_sha256: Sha256 | None = None

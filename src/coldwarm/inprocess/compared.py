@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from io import StringIO
 from typing import TYPE_CHECKING
 
-from coldwarm.contracts.files import codec
+from coldwarm.contracts import codec
 from coldwarm.contracts.policy import Policy
 from coldwarm.report import answers as words
 from coldwarm.report import bench
@@ -14,9 +14,8 @@ from coldwarm.report.shown import PlainConsole
 from coldwarm.stats.plan import benching
 
 if TYPE_CHECKING:
-    from coldwarm.contracts.answer import Answer, Lead
+    from coldwarm.contracts.answer import Answer, Lead, Plan
     from coldwarm.contracts.bench import BenchReport
-    from coldwarm.contracts.plan import Plan
     from coldwarm.contracts.result import CaseResult, SuiteResult
     from coldwarm.runner.suite import Outcome
 

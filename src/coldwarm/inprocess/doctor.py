@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from coldwarm.clock import Clock
-from coldwarm.contracts.files import codec
+from coldwarm.contracts import codec
 from coldwarm.doctor.inside import Block
 from coldwarm.doctor.journal import FIELDS, LOST
 from coldwarm.errors import StorageError, UsageError

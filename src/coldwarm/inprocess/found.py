@@ -13,11 +13,11 @@ from coldwarm.stats.selection import warm_processes
 from coldwarm.stats.summarise import warm_summary
 
 if TYPE_CHECKING:
+    from coldwarm.contracts.answer import Caution
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult, ColdSummary, WarmSummary
-    from coldwarm.contracts.summary import Caution
     from coldwarm.inprocess.sending import NotMeasuredError
     from coldwarm.inprocess.warm import InProcess
 

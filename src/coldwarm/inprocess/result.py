@@ -19,10 +19,10 @@ from coldwarm.runner.schedule.options import COLD
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from coldwarm.contracts.answer import Caution, Summary
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.result import CaseResult, ColdSummary, WarmSummary
-    from coldwarm.contracts.summary import Caution, Summary
 
 NOT_ASKED = "not_asked"
 """The code of figures that nobody asked for: nothing is said of them."""

@@ -22,11 +22,10 @@ from coldwarm.stats.steady import steady_places
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from coldwarm.contracts.answer import Summary
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.observation import Observation
-    from coldwarm.contracts.result import CaseResult, ColdSummary
-    from coldwarm.contracts.summary import Summary
+    from coldwarm.contracts.result import CaseResult, ColdSummary, Measured
     from coldwarm.stats.selection import WarmProcess
 
 What = Literal["call", "first_result", "whole_start", "whole_loop", "peak_memory"]

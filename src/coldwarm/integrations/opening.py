@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.base import WARM
-from coldwarm.contracts.files.codec import read_bytes
-from coldwarm.contracts.files.faults import fault
-from coldwarm.contracts.files.strict import parse
-from coldwarm.contracts.measured import Benchmark, Benchmarks
+from coldwarm.contracts.codec import read_bytes
+from coldwarm.contracts.parsing import fault, parse
 from coldwarm.contracts.reasons import because
+from coldwarm.contracts.result import Benchmark, Benchmarks
 from coldwarm.integrations.figures import exported
 from coldwarm.integrations.foreign import base
 from coldwarm.integrations.foreign.document import Opened
@@ -19,8 +18,8 @@ from coldwarm.stats.compare.comparable import failure
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from coldwarm.contracts.comparison import MetricKind
-    from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts.base import MetricKind
+    from coldwarm.contracts.result import Measured
     from coldwarm.integrations.figures import Figure
 
 _GZIP = b"\x1f\x8b"

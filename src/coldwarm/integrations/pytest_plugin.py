@@ -12,7 +12,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from coldwarm.contracts.measured import Benchmarks
+    from coldwarm.contracts.result import Benchmarks
     from coldwarm.integrations.testing.kept import Kept
     from coldwarm.integrations.testing.measuring import Measuring
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from coldwarm.contracts.environment import Environment
-    from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts.result import Measured
     from coldwarm.integrations.figures import Figure
 
 _GIB = 2**30

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from coldwarm.contracts.files import journal
+from coldwarm.contracts import journal
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import ContractError
 

@@ -9,7 +9,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from coldwarm.contracts.files.names import is_name
+from coldwarm.contracts.base import is_name
 from coldwarm.errors import UsageError
 from coldwarm.publish import layout
 

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from coldwarm.contracts.base import Difference
-from coldwarm.contracts.checked import ComparedRuns, ComparedSnapshots, RepeatedRun, Replication
 from coldwarm.contracts.comparison import LeftOutCase
 from coldwarm.contracts.policy import Policy
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.snapshot import (
+    ComparedRuns,
+    ComparedSnapshots,
     Mismatch,
+    RepeatedRun,
+    Replication,
     ReplicationReport,
     SnapshotComparison,
     SnapshotName,
@@ -34,14 +37,12 @@ from coldwarm.stats.compare.results import NothingValidError, SameRunError, comp
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from coldwarm.contracts.bench import NoiseReport
     from coldwarm.contracts.catalogue import ChangedVerdict
-    from coldwarm.contracts.checked import RebuiltEnvironment
     from coldwarm.contracts.comparison import RunComparison
-    from coldwarm.contracts.measured import Measured
-    from coldwarm.contracts.noise import NoiseReport
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.contracts.result import CaseResult
-    from coldwarm.contracts.snapshot import SnapshotIndex
+    from coldwarm.contracts.result import CaseResult, Measured
+    from coldwarm.contracts.snapshot import RebuiltEnvironment, SnapshotIndex
 
     Runs = Mapping[str, Measured]
     Verdicts = Mapping[str, Mapping[str, str]]

@@ -6,15 +6,14 @@ from dataclasses import replace
 from itertools import chain, count
 from typing import TYPE_CHECKING
 
+from coldwarm.contracts import nextstat
 from coldwarm.contracts.catalogue import INDEXES
+from coldwarm.contracts.codec import decode, decode_as, encode, read_bytes
 from coldwarm.contracts.environment import ENVIRONMENT
-from coldwarm.contracts.files import nextstat
-from coldwarm.contracts.files.codec import decode, decode_as, encode, read_bytes
-from coldwarm.contracts.files.faults import fault
-from coldwarm.contracts.files.index import NAME, index_in
-from coldwarm.contracts.files.inside import OutsideError, inside
-from coldwarm.contracts.files.journal import JOURNAL
-from coldwarm.contracts.published import NextstatSuite
+from coldwarm.contracts.journal import JOURNAL
+from coldwarm.contracts.nextstat import NextstatSuite
+from coldwarm.contracts.parsing import fault
+from coldwarm.contracts.reader import NAME, OutsideError, index_in, inside
 from coldwarm.errors import ContractError, InvalidResultError, UsageError
 from coldwarm.publish import layout, redacting
 from coldwarm.publish.runs import (

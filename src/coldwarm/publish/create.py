@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from packaging.utils import canonicalize_name
 
-from coldwarm.contracts.files import codec
+from coldwarm.contracts import codec
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
 from coldwarm.private.masking import masked

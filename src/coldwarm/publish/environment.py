@@ -27,8 +27,8 @@ from packaging.utils import (
 from packaging.version import InvalidVersion, Version
 
 from coldwarm import registry
-from coldwarm.contracts.checked import RebuiltEnvironment
 from coldwarm.contracts.reasons import RefusedError, because
+from coldwarm.contracts.snapshot import RebuiltEnvironment
 from coldwarm.publish import layout, wheel
 from coldwarm.publish.opening import read_limited
 from coldwarm.runner.harness import harness_sha256
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from packaging.pylock import Package
 
-    from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts.result import Measured
 
 
 OWN = "coldwarm"

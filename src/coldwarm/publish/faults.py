@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from coldwarm.contracts.checked import SnapshotFault
-from coldwarm.contracts.files.codec import MAX_BYTES, decode
-from coldwarm.contracts.files.strict import parse
+from coldwarm.contracts.codec import MAX_BYTES, decode
+from coldwarm.contracts.parsing import parse
 from coldwarm.contracts.reasons import RefusedError, because
+from coldwarm.contracts.snapshot import SnapshotFault
 from coldwarm.errors import ContractError, ExitCode
 from coldwarm.publish import opening
 from coldwarm.publish.environment import pinned
@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from coldwarm.contracts.checked import FaultKind, Verification
     from coldwarm.contracts.reasons import Reason, Value
-    from coldwarm.contracts.snapshot import IndexedFile, SnapshotIndex
+    from coldwarm.contracts.snapshot import FaultKind, IndexedFile, SnapshotIndex, Verification
 
 
 _CODES: Mapping[FaultKind, ExitCode] = {

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from coldwarm.contracts.files import nextstat
-from coldwarm.contracts.files.codec import MAX_BYTES, decode, decode_as, encode
-from coldwarm.contracts.files.faults import dotted
-from coldwarm.contracts.files.index import Index
-from coldwarm.contracts.published import NextstatResult
+from coldwarm.contracts import nextstat
+from coldwarm.contracts.codec import MAX_BYTES, decode, decode_as, encode
+from coldwarm.contracts.nextstat import NextstatResult
+from coldwarm.contracts.parsing import dotted
+from coldwarm.contracts.reader import Index
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.snapshot import BaselineManifest, ValidationReport
 from coldwarm.errors import ContractError, UsageError
@@ -30,10 +30,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coldwarm.contracts.base import Record
-    from coldwarm.contracts.checked import SnapshotFault
-    from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.contracts.snapshot import SnapshotIndex
+    from coldwarm.contracts.result import Measured
+    from coldwarm.contracts.snapshot import SnapshotFault, SnapshotIndex
     from coldwarm.publish.runs import Judged, View
 
 

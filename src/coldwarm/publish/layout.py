@@ -26,7 +26,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from coldwarm.contracts.files.names import UNSEEN
+from coldwarm.contracts.base import UNSEEN
 
 if TYPE_CHECKING:
     from collections.abc import Collection

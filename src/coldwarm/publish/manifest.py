@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 from msgspec import UNSET
 
+from coldwarm.contracts import codec, nextstat
 from coldwarm.contracts.environment import fingerprint
-from coldwarm.contracts.files import codec, nextstat
-from coldwarm.contracts.files.index import NAME
-from coldwarm.contracts.published import Dataset
+from coldwarm.contracts.nextstat import Dataset
+from coldwarm.contracts.reader import NAME
 from coldwarm.contracts.snapshot import (
     BaselineManifest,
     Git,

@@ -9,8 +9,8 @@ import tarfile
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from coldwarm.contracts.files.codec import decode_as
-from coldwarm.contracts.files.faults import fault
+from coldwarm.contracts.codec import decode_as
+from coldwarm.contracts.parsing import fault
 from coldwarm.contracts.snapshot import SnapshotIndex
 from coldwarm.errors import UsageError
 from coldwarm.publish import layout, opening

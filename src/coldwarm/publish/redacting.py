@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from coldwarm.contracts.files import journal, nextstat
-from coldwarm.contracts.files.codec import decode, decode_as, encode
-from coldwarm.contracts.files.faults import dotted, fault
-from coldwarm.contracts.files.index import NAME
-from coldwarm.contracts.published import NextstatSuite
+from coldwarm.contracts import journal, nextstat
+from coldwarm.contracts.codec import decode, decode_as, encode
+from coldwarm.contracts.nextstat import NextstatSuite
+from coldwarm.contracts.parsing import dotted, fault
+from coldwarm.contracts.reader import NAME
 from coldwarm.contracts.result import CaseResult, SuiteResult
 from coldwarm.errors import InvalidResultError
 from coldwarm.private import known

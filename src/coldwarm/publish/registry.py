@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from coldwarm.contracts.files.codec import decode_as, encode, load_as
+from coldwarm.contracts.codec import decode_as, encode, load_as
 from coldwarm.contracts.snapshot import (
     RegisteredHashes,
     RegisteredSnapshot,

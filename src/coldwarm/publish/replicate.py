@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from coldwarm.contracts import codec
 from coldwarm.contracts.base import WARM
-from coldwarm.contracts.files import codec
-from coldwarm.contracts.files.journal import JOURNAL, read_header
+from coldwarm.contracts.journal import JOURNAL, read_header
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.errors import ExitCode
 from coldwarm.publish import asked, compare, environment, layout, opening
@@ -28,10 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from coldwarm.contracts.checked import RebuiltEnvironment, Replication
-    from coldwarm.contracts.measured import Measured
-    from coldwarm.contracts.noise import NoiseReport
-    from coldwarm.contracts.snapshot import SnapshotName
+    from coldwarm.contracts.bench import NoiseReport
+    from coldwarm.contracts.result import Measured
+    from coldwarm.contracts.snapshot import RebuiltEnvironment, Replication, SnapshotName
 
 
 _DONE = {ExitCode.FINE, ExitCode.FAILED, ExitCode.NOTHING_VALID}

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.contracts.answer import Answers
 from coldwarm.contracts.catalogue import INDEXES
+from coldwarm.contracts.codec import decode_as
 from coldwarm.contracts.environment import ENVIRONMENT, Environment
-from coldwarm.contracts.files.codec import decode_as
-from coldwarm.contracts.files.faults import fault
-from coldwarm.contracts.files.index import NAME
-from coldwarm.contracts.measured import Measured
+from coldwarm.contracts.parsing import fault
+from coldwarm.contracts.reader import NAME
+from coldwarm.contracts.result import Measured
 from coldwarm.publish import layout
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from coldwarm.contracts.files.codec import decode_as
-from coldwarm.contracts.files.strict import parse
+from coldwarm.contracts.codec import decode_as
+from coldwarm.contracts.parsing import parse
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.contracts.snapshot import SnapshotIndex
 from coldwarm.errors import ContractError, SystemRefusedError, UsageError, printable
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-    from coldwarm.contracts.checked import SignatureState, SnapshotFault
+    from coldwarm.contracts.snapshot import SignatureState, SnapshotFault
 
 
 LENGTH_BYTES = 64

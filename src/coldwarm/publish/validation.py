@@ -24,10 +24,10 @@ from coldwarm.publish.writing import sha256_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from coldwarm.contracts.answer import Summary
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
-    from coldwarm.contracts.summary import Summary
     from coldwarm.publish.runs import Run, Verdicts
 
 _HEADLINES = ("ttfr", "ttfr_process", "total")

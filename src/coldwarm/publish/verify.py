@@ -8,14 +8,13 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from coldwarm.contracts import reader
 from coldwarm.contracts.catalogue import INDEXES
-from coldwarm.contracts.checked import CheckedFile, Verification
+from coldwarm.contracts.codec import decode_as
 from coldwarm.contracts.environment import ENVIRONMENT
-from coldwarm.contracts.files import reader
-from coldwarm.contracts.files.codec import decode_as
-from coldwarm.contracts.files.index import NAME
+from coldwarm.contracts.reader import NAME
 from coldwarm.contracts.reasons import RefusedError, because
-from coldwarm.contracts.snapshot import SnapshotIndex
+from coldwarm.contracts.snapshot import CheckedFile, SnapshotIndex, Verification
 from coldwarm.errors import ContractError, UsageError
 from coldwarm.publish import faults, following, layout, opening, signing
 from coldwarm.publish.faults import SnapshotError, fault, told
@@ -28,10 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
     from pathlib import Path
 
-    from coldwarm.contracts.checked import FileAnswer, SnapshotFault
-    from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.contracts.result import CaseResult
+    from coldwarm.contracts.result import CaseResult, Measured
+    from coldwarm.contracts.snapshot import FileAnswer, SnapshotFault
     from coldwarm.publish.runs import View
     from coldwarm.runner.catalogue.stored import Stored
 

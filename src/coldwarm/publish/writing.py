@@ -8,9 +8,9 @@ import secrets
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from coldwarm.contracts.files.codec import read_bytes
-from coldwarm.contracts.files.faults import fault
-from coldwarm.contracts.files.inside import OutsideError, inside
+from coldwarm.contracts.codec import read_bytes
+from coldwarm.contracts.parsing import fault
+from coldwarm.contracts.reader import OutsideError, inside
 from coldwarm.errors import StorageError
 
 if TYPE_CHECKING:

@@ -22,10 +22,9 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from coldwarm.contracts.answer import Comparison, Plan
     from coldwarm.contracts.bench import BenchCandidate, BenchReport, BenchVerdict
-    from coldwarm.contracts.plan import Plan
     from coldwarm.contracts.result import CaseResult, SuiteResult
-    from coldwarm.contracts.summary import Comparison
     from coldwarm.report.answers import Line
     from coldwarm.report.view import Cell, Group
 

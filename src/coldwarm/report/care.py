@@ -27,10 +27,10 @@ from coldwarm.stats.cautions import severity
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from coldwarm.contracts.answer import Caution, CautionKind
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult, ColdSummary, WarmSummary
-    from coldwarm.contracts.summary import Caution, CautionKind
 
     OfCases = list[tuple[CaseResult, Caution]]
 

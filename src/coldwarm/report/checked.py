@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from coldwarm.contracts.base import Difference
-    from coldwarm.contracts.checked import (
+    from coldwarm.contracts.snapshot import (
         ComparedRuns,
         ComparedSnapshots,
         RepeatedFigure,

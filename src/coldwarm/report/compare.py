@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from coldwarm.contracts.answer import CountVerdict
     from coldwarm.contracts.base import Difference
     from coldwarm.contracts.bench import BenchControl, BenchReport, BenchVerdict
     from coldwarm.contracts.comparison import (
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
         SideDifference,
         UnshownLimit,
     )
-    from coldwarm.contracts.summary import CountVerdict
     from coldwarm.stats.compare.results import IncomparableError, NothingValidError
 
 

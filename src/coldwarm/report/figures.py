@@ -11,10 +11,9 @@ from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from coldwarm.contracts.answer import Judged
+    from coldwarm.contracts.answer import Comparison, Judged, Summary
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.result import CaseResult, ColdSummary
-    from coldwarm.contracts.summary import Comparison, Summary
 
 
 def group_name(case: CaseResult) -> str:

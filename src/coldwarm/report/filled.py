@@ -13,8 +13,8 @@ from coldwarm.report.figures import around
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from coldwarm.contracts.answer import CacheSetting, DefaultSettings
     from coldwarm.contracts.result import CaseResult
-    from coldwarm.contracts.summary import CacheSetting, DefaultSettings
 
 TITLE = "Filled caches come with these settings; DIR is a folder of your own"
 CODE = "{code} in the program"

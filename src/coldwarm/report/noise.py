@@ -14,7 +14,7 @@ from coldwarm.report.shown import line
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from coldwarm.contracts.noise import NoiseFigure, NoiseHorizon, NoiseReport
+    from coldwarm.contracts.bench import NoiseFigure, NoiseHorizon, NoiseReport
 
 _HEADINGS = ["in", "pairs", "interval", "shows in half", "shows in 19 of 20", "equal ones"]
 _MINUTES_FROM_S = 120.0

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from coldwarm.contracts.answer import BreakEven, Plan, PlanReport, PlanTotal, Sweep
     from coldwarm.contracts.base import Reading
-    from coldwarm.contracts.plan import BreakEven, Plan, PlanReport, PlanTotal, Sweep
 
 _CACHES = {
     "cold": "all caches empty in every process",

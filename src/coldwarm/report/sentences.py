@@ -13,8 +13,8 @@ from coldwarm.report.words import either, mode_name
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from coldwarm.contracts.answer import Caution, CautionKind
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.contracts.summary import Caution, CautionKind
 
 CAUTION_ADVICE: dict[CautionKind, str] = {
     "rejected": "they do not count; see the evidence of these observations",

@@ -9,9 +9,9 @@ from coldwarm.contracts.base import WARM
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from coldwarm.contracts.answer import CautionKind
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.contracts.summary import CautionKind
 
 MODE_NAMES: dict[CacheMode, str] = {
     "first_ever": "first ever",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from coldwarm import __version__
 from coldwarm.contracts.base import WARM
-from coldwarm.contracts.protocol import Effort, Protocol
+from coldwarm.contracts.result import Effort, Protocol
 from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.identifying import own_without
 from coldwarm.runner.process.isolation import owners_of, settings, shared

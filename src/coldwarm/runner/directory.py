@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
 from coldwarm import wire
-from coldwarm.contracts.files import journal
+from coldwarm.contracts import journal
 from coldwarm.errors import (
     ContractError,
     NewerVersionError,

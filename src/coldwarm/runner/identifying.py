@@ -18,8 +18,8 @@ from coldwarm.contracts.reasons import because, missing
 if TYPE_CHECKING:
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.observation import Observation
-    from coldwarm.contracts.protocol import OwnCandidate
     from coldwarm.contracts.reasons import Reason
+    from coldwarm.contracts.result import OwnCandidate
 
 _KEPT = frozenset(
     {

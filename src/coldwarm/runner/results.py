@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args
 
+from coldwarm.contracts import codec, nextstat
 from coldwarm.contracts.answer import Answers
 from coldwarm.contracts.base import Status
 from coldwarm.contracts.environment import ENVIRONMENT
-from coldwarm.contracts.files import codec, nextstat
 from coldwarm.contracts.reasons import because, is_wrong
 from coldwarm.contracts.result import CaseResult, SuiteCase, SuiteResult
 from coldwarm.runner.describe import protocol

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from coldwarm.contracts import codec
 from coldwarm.contracts.base import MOST_S
 from coldwarm.contracts.environment import differences
-from coldwarm.contracts.files import codec
-from coldwarm.contracts.files.journal import Entry, Fault, Header
+from coldwarm.contracts.journal import Entry, Fault, Header
 from coldwarm.contracts.observation import Observation
 from coldwarm.contracts.result import CaseResult, Making
 from coldwarm.errors import ContractError, ResumeError, one_line

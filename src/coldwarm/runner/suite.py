@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from coldwarm.clock import Clock
+from coldwarm.contracts import codec, journal
 from coldwarm.contracts.environment import ENVIRONMENT, fingerprint
-from coldwarm.contracts.files import codec, journal
 from coldwarm.contracts.reasons import because
 from coldwarm.runner import identifying, references, results, resuming
 from coldwarm.runner.directory import JOURNAL, RunDirectory

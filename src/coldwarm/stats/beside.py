@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from coldwarm.contracts.answer import DefaultSettings, KeptMemory
 from coldwarm.contracts.base import FILLED
 from coldwarm.contracts.observation import published
 from coldwarm.contracts.reasons import because
-from coldwarm.contracts.summary import DefaultSettings, KeptMemory
 from coldwarm.stats import faults
 from coldwarm.stats.distribution import summary
 from coldwarm.stats.selection import (
@@ -22,9 +22,9 @@ from coldwarm.stats.selection import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from coldwarm.contracts.answer import Comparison, Summary
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.contracts.summary import Comparison, Summary
 
 
 def kept_memory(

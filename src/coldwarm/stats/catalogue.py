@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Literal
 
+    from coldwarm.contracts.answer import Comparison
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.catalogue import ClaimResult, Fact, FactSheet, PatternResult
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
-    from coldwarm.contracts.summary import Comparison
 
     Verdict = Literal["as_stated", "opposite", "same", "undecided", "not_tested", "failed"]
     Holds = Callable[[Mapping[str, Fact], Mapping[str, Fact]], bool]

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coldwarm.contracts.answer import Caution
 from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.contracts.reasons import because, brief
-from coldwarm.contracts.summary import Caution
 from coldwarm.functions.outlier_call import OTHER_S, PAUSED_S, is_outlier
 from coldwarm.stats import faults
 from coldwarm.stats.selection import WarmProcess, claims, is_clean, rejected
@@ -18,11 +18,11 @@ from coldwarm.stats.selection import WarmProcess, claims, is_clean, rejected
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from coldwarm.contracts.answer import CautionKind
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation, OtherCalls
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult, ColdSummary, SteadyState, WarmSummary
-    from coldwarm.contracts.summary import CautionKind
     from coldwarm.stats.steady import TwoLevels
 
 _COLLECTING = 0.1

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from coldwarm.contracts.answer import Caution
 from coldwarm.contracts.observation import Counts, published
 from coldwarm.contracts.reasons import because
-from coldwarm.contracts.summary import Caution
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coldwarm.contracts.answer import Summary
 from coldwarm.contracts.reasons import because
-from coldwarm.contracts.summary import Summary
 from coldwarm.stats.intervals import centre, group_medians, median_interval
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from coldwarm.stats.distribution import summary
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from coldwarm.contracts.answer import Summary
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.contracts.summary import Summary
 
 PARTS = ("trace", "lower", "compile", "cache_read", "rest")
 FIGURES = ("total", "loop", *(f"loop.{part}" for part in PARTS), "step.compiling", "step.plain")

@@ -18,7 +18,7 @@ from coldwarm.contracts.reasons import because
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coldwarm.contracts.summary import Comparison
+    from coldwarm.contracts.answer import Comparison
 
 ERROR_RATE = 0.05
 

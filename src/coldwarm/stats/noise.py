@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from coldwarm.contracts.noise import NoiseFigure, NoiseHorizon, NoiseReport
+from coldwarm.contracts.bench import NoiseFigure, NoiseHorizon, NoiseReport
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 from coldwarm.stats.precision import MEDIAN_ERROR, expected_of_pairs
@@ -35,11 +35,11 @@ from coldwarm.stats.summarise import figure as case_figure
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from coldwarm.contracts.answer import Comparison
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult, SuiteResult
-    from coldwarm.contracts.summary import Comparison
 
 _HORIZONS_S = (10.0, 60.0, 600.0)
 _ONE_IN_TWENTY = 1.645

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from coldwarm.contracts.files import nextstat
+from coldwarm.contracts import nextstat
 from coldwarm.contracts.observation import Counts, published
 from coldwarm.contracts.reasons import because, is_wrong
 from coldwarm.stats import many, ratio, summarise
@@ -23,11 +23,10 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.base import CacheMode, Status
     from coldwarm.contracts.environment import Environment
+    from coldwarm.contracts.nextstat import NextstatResult
     from coldwarm.contracts.observation import Observation
-    from coldwarm.contracts.protocol import Protocol
-    from coldwarm.contracts.published import NextstatResult
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.contracts.result import CaseResult
+    from coldwarm.contracts.result import CaseResult, Protocol
 
 
 def status_of(

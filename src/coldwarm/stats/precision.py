@@ -22,7 +22,7 @@ from coldwarm.stats.intervals import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coldwarm.contracts.summary import Summary
+    from coldwarm.contracts.answer import Summary
 
 MEDIAN_ERROR = 1.2533
 """Standard error of a median over that of a mean, for normal values."""

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from coldwarm.contracts.answer import Comparison
 from coldwarm.contracts.reasons import because
-from coldwarm.contracts.summary import Comparison
 from coldwarm.stats.intervals import (
     FEWEST_FOR_CONFIDENCE,
     FEWEST_FOR_INTERVAL,

@@ -12,21 +12,21 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.contracts.base import WARM
-from coldwarm.contracts.checked import RepeatedCase, RepeatedFigure
 from coldwarm.contracts.policy import Policy
 from coldwarm.contracts.reasons import because
+from coldwarm.contracts.snapshot import RepeatedCase, RepeatedFigure
 from coldwarm.stats.compare.metrics import judge, worded
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from coldwarm.contracts.checked import Agreement
-    from coldwarm.contracts.comparison import ComparedMetric, MetricKind
-    from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts.answer import Comparison, Summary
+    from coldwarm.contracts.base import MetricKind
+    from coldwarm.contracts.comparison import ComparedMetric
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.contracts.result import CaseResult
-    from coldwarm.contracts.summary import Comparison, Summary
+    from coldwarm.contracts.result import CaseResult, Measured
+    from coldwarm.contracts.snapshot import Agreement
 
 RESOLUTION = 0.2
 """The relative difference that must have been visible where two figures are said to agree."""

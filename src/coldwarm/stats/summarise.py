@@ -30,11 +30,11 @@ from coldwarm.stats.selection import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from coldwarm.contracts.answer import Caution, Comparison, DefaultSettings, Summary
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Counts, Observation
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import SteadyState
-    from coldwarm.contracts.summary import Caution, Comparison, DefaultSettings, Summary
 
 
 class _Limits(TypedDict):

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.contracts.measured import Measured
-    from coldwarm.contracts.result import CaseResult
+    from coldwarm.contracts.result import CaseResult, Measured
 
 EMPTY: CacheMode = "cold_process_cold_cache"
 FILLED: CacheMode = "cold_process_warm_cache"

@@ -11,7 +11,7 @@ import pytest
 from tests.contracts import samples
 from tests.report.charts import conftest
 
-from coldwarm.contracts.protocol import OwnCandidate
+from coldwarm.contracts.result import OwnCandidate
 from coldwarm.report.charts import every
 from coldwarm.report.charts.looks import COLOURS, ink_on, looks, luminance
 from coldwarm.report.charts.marks import ticks
@@ -20,7 +20,7 @@ from coldwarm.report.charts.workload import Workload, workloads
 from coldwarm.stats.answers import answers
 
 if TYPE_CHECKING:
-    from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts.result import Measured
     from coldwarm.report.charts.chart import Chart
 
 

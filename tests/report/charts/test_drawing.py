@@ -30,7 +30,7 @@ from coldwarm.report.printed.contents import contents
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts.result import Measured
 
 vl_convert = pytest.importorskip("vl_convert")
 SVG = "{http://www.w3.org/2000/svg}"

@@ -128,7 +128,7 @@ class Written:
         """
         from io import StringIO
 
-        from coldwarm.contracts.files import codec
+        from coldwarm.contracts import codec
         from coldwarm.report.doctor.summary import told
         from coldwarm.report.shown import PlainConsole, json_text
 

@@ -17,7 +17,7 @@ from coldwarm.report.formats.base import load, names
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts.result import Measured
     from coldwarm.report.catalogue import Told
 
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coldwarm.contracts.catalogue import Kind
-    from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts.result import Measured
     from coldwarm.report.catalogue import Told
 
 
@@ -51,8 +51,8 @@ def read(path: Path, stack: ExitStack) -> _Read:
 def _judged(path: Path, kind: Kind) -> Told:
     """Return verdicts that follow from their evidence."""
     from coldwarm.cli._stored import tell
+    from coldwarm.contracts.codec import load_as
     from coldwarm.contracts.environment import ENVIRONMENT, Environment
-    from coldwarm.contracts.files.codec import load_as
     from coldwarm.report.catalogue import told
     from coldwarm.runner.catalogue import stored
 

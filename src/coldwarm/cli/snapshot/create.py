@@ -205,7 +205,7 @@ def _identifying(made: Made, request: Request) -> Iterator[Identifying]:
 
 
 def _print(told: SnapshotMade) -> None:
-    from coldwarm.contracts.files.codec import without_secrets
+    from coldwarm.contracts.codec import without_secrets
     from coldwarm.report import snapshot
 
     for line in snapshot.lines(without_secrets(told)):

@@ -24,7 +24,7 @@ def command(directory: Path, out: Path | None, form: str) -> None:
     Only files that the index of the snapshot names go in, with the index and its signatures. A file
     that is missing, changed or added ends this with exit status 3.
     """
-    from coldwarm.contracts.files.codec import without_secrets
+    from coldwarm.contracts.codec import without_secrets
     from coldwarm.contracts.snapshot import PackageMade
     from coldwarm.publish.package import package
     from coldwarm.report import snapshot

@@ -12,8 +12,7 @@ from coldwarm.cli._commands import Measuring
 from coldwarm.cli._options import say
 
 if TYPE_CHECKING:
-    from coldwarm.contracts.checked import Replication
-    from coldwarm.contracts.snapshot import SnapshotIndex
+    from coldwarm.contracts.snapshot import Replication, SnapshotIndex
 
 _LONGEST = 80
 """Characters of an id that another is made of."""
@@ -139,7 +138,7 @@ def _leave_out_verdicts(folder: Path, *, has_runs: bool) -> None:
 
 def _publish(out_dir: Path, index: SnapshotIndex, sha256: str, report: Replication) -> None:
     """Make a snapshot of the replica, and the published report that names both."""
-    from coldwarm.contracts.files import codec
+    from coldwarm.contracts import codec
     from coldwarm.publish import compare, layout, replicate
     from coldwarm.publish.contents import collect_runs as collect
     from coldwarm.publish.create import Request, create

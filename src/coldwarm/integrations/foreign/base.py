@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from coldwarm.contracts.measured import Benchmarks
+    from coldwarm.contracts.result import Benchmarks
     from coldwarm.integrations.foreign.document import Opened
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import msgspec
 
 from coldwarm.contracts.base import MOST_S, Record
-from coldwarm.contracts.files.faults import explain, fault
-from coldwarm.contracts.measured import Benchmark
+from coldwarm.contracts.parsing import explain, fault
+from coldwarm.contracts.result import Benchmark
 from coldwarm.errors import printable, shorten
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from coldwarm.contracts.measured import Benchmark, Benchmarks
 from coldwarm.contracts.reasons import because
+from coldwarm.contracts.result import Benchmark, Benchmarks
 from coldwarm.integrations.foreign.document import Part, TimeS, held
 
 if TYPE_CHECKING:

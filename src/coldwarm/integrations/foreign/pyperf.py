@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from coldwarm.contracts.base import MOST_S, WARM
-from coldwarm.contracts.measured import Benchmark, Benchmarks
 from coldwarm.contracts.reasons import because
+from coldwarm.contracts.result import Benchmark, Benchmarks
 from coldwarm.integrations.foreign.document import Amount, Part, held, plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from coldwarm.contracts.comparison import MetricKind
+    from coldwarm.contracts.base import MetricKind
     from coldwarm.contracts.reasons import Reason
     from coldwarm.integrations.foreign.document import Opened
 

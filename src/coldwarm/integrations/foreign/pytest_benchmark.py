@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from coldwarm.contracts.measured import Benchmark, Benchmarks
+from coldwarm.contracts.result import Benchmark, Benchmarks
 from coldwarm.integrations.foreign.document import Part, TimeS, held, plain
 
 if TYPE_CHECKING:

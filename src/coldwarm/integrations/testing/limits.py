@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from coldwarm.contracts.measured import Benchmarks, Measured
 from coldwarm.contracts.policy import Policy
+from coldwarm.contracts.result import Benchmarks, Measured
 from coldwarm.errors import UsageError
 from coldwarm.report import units
 from coldwarm.report.compare import change
@@ -21,10 +21,10 @@ from coldwarm.stats.ratio import CONFIDENCE
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    from coldwarm.contracts.answer import Summary
     from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.bench import NoiseReport
     from coldwarm.contracts.comparison import ComparedMetric, RunComparison
-    from coldwarm.contracts.noise import NoiseReport
-    from coldwarm.contracts.summary import Summary
     from coldwarm.stats.doctor.seen import Call
 
 

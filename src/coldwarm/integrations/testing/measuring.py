@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from types import CodeType
 
-    from coldwarm.contracts.summary import Summary
+    from coldwarm.contracts.answer import Summary
     from coldwarm.inprocess.result import BenchResult
     from coldwarm.integrations.testing.kept import Kept
     from coldwarm.stats.doctor.seen import Call

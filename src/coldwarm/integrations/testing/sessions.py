@@ -7,9 +7,9 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coldwarm.contracts.files.codec import without_secrets
-from coldwarm.contracts.measured import Measured
+from coldwarm.contracts.codec import without_secrets
 from coldwarm.contracts.policy import Policy
+from coldwarm.contracts.result import Measured
 from coldwarm.errors import ColdwarmError, ListedError, UsageError
 from coldwarm.integrations import opening, telling
 from coldwarm.integrations.foreign import pyperf
@@ -24,7 +24,7 @@ from coldwarm.stats.compare import benchmarks, results
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from coldwarm.contracts.measured import Benchmarks
+    from coldwarm.contracts.result import Benchmarks
     from coldwarm.integrations.testing.kept import Kept
 
 TITLE = "coldwarm: measured"

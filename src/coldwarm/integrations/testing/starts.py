@@ -23,8 +23,8 @@ from coldwarm.stats.compare.comparable import failure
 from coldwarm.stats.compare.results import IncomparableError, NothingValidError
 
 if TYPE_CHECKING:
-    from coldwarm.contracts.measured import Benchmarks, Measured
-    from coldwarm.contracts.summary import Summary
+    from coldwarm.contracts.answer import Summary
+    from coldwarm.contracts.result import Benchmarks, Measured
     from coldwarm.integrations.testing.limits import Against, Asked, Limit
 
 

@@ -24,7 +24,7 @@ from coldwarm.stats.drawn import totals
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from coldwarm.contracts.plan import Caches
+    from coldwarm.contracts.answer import Caches
     from coldwarm.report.charts.chart import Row, Spec
     from coldwarm.report.charts.workload import Workload
     from coldwarm.stats.plan.grid import Setting

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from coldwarm.contracts.comparison import ComparedMetric, ComparedVerdict, RunComparison
-    from coldwarm.contracts.measured import Measured
-    from coldwarm.contracts.result import CaseResult
+    from coldwarm.contracts.result import CaseResult, Measured
     from coldwarm.report.charts.chart import Row, Spec
     from coldwarm.report.charts.looks import Look
 

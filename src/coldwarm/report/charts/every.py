@@ -14,7 +14,7 @@ from coldwarm.stats.answers import answers
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts.result import Measured
     from coldwarm.report.charts.chart import Chart
     from coldwarm.report.charts.workload import Workload
 

@@ -9,7 +9,7 @@ from coldwarm.errors import printable
 
 if TYPE_CHECKING:
     from coldwarm.contracts.answer import Answer, Provenance
-    from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts.result import Measured
     from coldwarm.report.charts.chart import Chart
 
 _SAID: dict[Provenance, str] = {

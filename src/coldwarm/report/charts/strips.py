@@ -14,9 +14,8 @@ from coldwarm.report.words import MODE_NAMES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coldwarm.contracts.answer import CallRange
+    from coldwarm.contracts.answer import Caches, CallRange
     from coldwarm.contracts.base import CacheMode, Reading
-    from coldwarm.contracts.plan import Caches
     from coldwarm.report.charts.chart import Row, Spec
     from coldwarm.report.charts.workload import Workload
 

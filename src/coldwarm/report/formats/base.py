@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts.result import Measured
 
 
 class Format(Protocol):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from coldwarm.contracts.comparison import RunComparison
-    from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts.result import Measured
     from coldwarm.report.catalogue import Told
     from coldwarm.report.charts.chart import Chart
     from coldwarm.report.page.contents import Part

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coldwarm.contracts.comparison import RunComparison
-    from coldwarm.contracts.measured import Measured
-    from coldwarm.contracts.result import CaseResult
+    from coldwarm.contracts.result import CaseResult, Measured
     from coldwarm.report.catalogue import Told
 
 SUFFIX = ".md"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coldwarm.contracts.comparison import RunComparison
-    from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts.result import Measured
 
 SUFFIX = ""
 

@@ -13,7 +13,7 @@ from coldwarm.report.page.making import filled
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts.result import Measured
     from coldwarm.report.catalogue import Told
     from coldwarm.report.page.places import Section
     from coldwarm.report.view import View

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from coldwarm.contracts.environment import Environment
-    from coldwarm.contracts.protocol import Protocol
-    from coldwarm.contracts.result import CaseResult
+    from coldwarm.contracts.result import CaseResult, Protocol
 
     Pairs = list[tuple[str, str]]
 

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.comparison import RunComparison
     from coldwarm.contracts.environment import Environment
-    from coldwarm.contracts.measured import Measured
-    from coldwarm.contracts.result import CaseResult
+    from coldwarm.contracts.result import CaseResult, Measured
     from coldwarm.report.charts.chart import Chart
     from coldwarm.report.charts.workload import Workload
     from coldwarm.report.view import Group

@@ -20,7 +20,7 @@ from coldwarm.runner.process import temporary
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts.result import Measured
     from coldwarm.report.charts.chart import Chart
 
 

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
     from coldwarm.catalogue.claims import BenchOf, ClaimSpec
     from coldwarm.catalogue.patterns import PatternSpec
     from coldwarm.contracts.catalogue import PatternResult
-    from coldwarm.contracts.measured import Measured
-    from coldwarm.contracts.protocol import OwnCandidate
-    from coldwarm.contracts.result import CaseResult
+    from coldwarm.contracts.result import CaseResult, Measured, OwnCandidate
 
 _DEVICES = {"gpu": "gpu_unavailable", "gpus": "gpu_unavailable", "tpu": "tpu_unavailable"}
 """By what is needed, the reason that it was not tested."""

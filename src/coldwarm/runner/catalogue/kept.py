@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar, cast
 
 from coldwarm import __version__
 from coldwarm.clock import Clock
+from coldwarm.contracts import codec
 from coldwarm.contracts.catalogue import ClaimResults, PatternResults
 from coldwarm.contracts.environment import ENVIRONMENT, Environment, differences
-from coldwarm.contracts.files import codec
 from coldwarm.errors import ResumeError, RunDirectoryError, storage_error
 from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.machine import environment

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from coldwarm.catalogue.claims import claims
 from coldwarm.catalogue.patterns import patterns
+from coldwarm.contracts import codec, reader
 from coldwarm.contracts.catalogue import (
     INDEXES,
     PATTERNS_OF_CLAIMS,
@@ -20,10 +21,8 @@ from coldwarm.contracts.catalogue import (
     PatternResult,
     PatternResults,
 )
-from coldwarm.contracts.files import codec, reader
-from coldwarm.contracts.files.faults import fault
-from coldwarm.contracts.files.index import NAME
-from coldwarm.contracts.files.inside import OutsideError, inside
+from coldwarm.contracts.parsing import fault
+from coldwarm.contracts.reader import NAME, OutsideError, inside
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
 from coldwarm.runner.catalogue import evidence
@@ -42,8 +41,8 @@ if TYPE_CHECKING:
     from coldwarm.catalogue.claims import ClaimSpec
     from coldwarm.catalogue.patterns import PatternSpec
     from coldwarm.contracts.catalogue import Kind
-    from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.reasons import Reason
+    from coldwarm.contracts.result import Measured
     from coldwarm.runner.stored.wrong import At
 
     Result = PatternResult | ClaimResult

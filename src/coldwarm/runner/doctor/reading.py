@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 import coldwarm
+from coldwarm.contracts import codec
 from coldwarm.contracts.doctor import DoctorReport
-from coldwarm.contracts.files import codec
 from coldwarm.contracts.reasons import because
 from coldwarm.doctor.journal import BESIDE, COUNTS, LINES, LOST, VARIABLE
 from coldwarm.errors import UsageError

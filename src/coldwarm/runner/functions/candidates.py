@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from coldwarm.caches import files, listing
-from coldwarm.contracts.protocol import OwnCandidate
 from coldwarm.contracts.reasons import RefusedError, because
+from coldwarm.contracts.result import OwnCandidate
 from coldwarm.functions import sensitivity
 from coldwarm.runner.functions.inspection import BACKEND, caches_of, program_of, specification
 from coldwarm.runner.machine.variables import told

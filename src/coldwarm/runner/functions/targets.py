@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coldwarm.contracts.files.names import LONGEST, is_name
+from coldwarm.contracts.base import LONGEST, is_name
 from coldwarm.errors import UsageError, shorten
 from coldwarm.private.known import is_secret_name, withhold
 from coldwarm.private.masking import masked

@@ -16,8 +16,8 @@ import sysconfig
 from importlib import metadata
 from pathlib import Path
 
+from coldwarm.contracts import codec
 from coldwarm.contracts.environment import Environment, Python
-from coldwarm.contracts.files import codec
 from coldwarm.contracts.reasons import Reason, because, missing
 from coldwarm.runner.machine import hardware as machine
 from coldwarm.runner.machine import software as tools

@@ -18,9 +18,9 @@ from coldwarm.stats.summarise import compare_case, figure
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from coldwarm.contracts.answer import Comparison
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
-    from coldwarm.contracts.summary import Comparison
     from coldwarm.runner.schedule.ledger import Ledger
     from coldwarm.runner.schedule.options import Options
     from coldwarm.runner.schedule.suites import Case

@@ -12,10 +12,10 @@ from coldwarm.stats.selection import counted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from coldwarm.contracts.answer import CacheSetting
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.contracts.summary import CacheSetting
 
 
 def filled_by(observations: Iterable[Observation], *, on_request: bool) -> list[CacheSetting]:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from coldwarm.contracts.protocol import OwnCandidate
     from coldwarm.contracts.reasons import Reason
+    from coldwarm.contracts.result import OwnCandidate
     from coldwarm.runner.schedule.options import Options
     from coldwarm.specs import BackendSpec, WorkloadSpec
 

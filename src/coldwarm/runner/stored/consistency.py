@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from msgspec import UnsetType
 
-    from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts.nextstat import NextstatResult, Quantiles
     from coldwarm.contracts.observation import (
         Block,
         CacheEvidence,
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
         Observation,
         Phase,
     )
-    from coldwarm.contracts.published import NextstatResult, Quantiles
-    from coldwarm.contracts.result import CaseResult, SuiteResult
+    from coldwarm.contracts.result import CaseResult, Measured, SuiteResult
     from coldwarm.runner.stored.wrong import At
 
 

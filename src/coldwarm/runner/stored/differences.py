@@ -13,10 +13,10 @@ from coldwarm.stats.selection import claims
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from coldwarm.contracts.answer import Summary
     from coldwarm.contracts.base import CacheMode, Record
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.result import CaseResult
-    from coldwarm.contracts.summary import Summary
     from coldwarm.runner.stored.wrong import At
 
 _COMPUTED = ("status", "reason", "cold", "warm", "comparisons", "warnings", "filled_by", "counts")

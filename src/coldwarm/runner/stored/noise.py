@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coldwarm.contracts.files import codec
-from coldwarm.contracts.noise import NoiseReport
+from coldwarm.contracts import codec
+from coldwarm.contracts.bench import NoiseReport
 from coldwarm.errors import ContractError, UsageError
 
 if TYPE_CHECKING:

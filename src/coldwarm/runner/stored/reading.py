@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from coldwarm import __version__
-from coldwarm.contracts.files import reader
-from coldwarm.contracts.files.codec import read_bytes
-from coldwarm.contracts.files.faults import dotted, fault
-from coldwarm.contracts.files.positions import line_of
+from coldwarm.contracts import reader
+from coldwarm.contracts.codec import read_bytes
+from coldwarm.contracts.parsing import dotted, fault, line_of
 from coldwarm.errors import ContractError, UsageError
 from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.stored import again, consistency, differences
@@ -30,9 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from coldwarm.contracts.answer import Answers
-    from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.observation import Observation
-    from coldwarm.contracts.result import CaseResult, SuiteResult
+    from coldwarm.contracts.result import CaseResult, Measured, SuiteResult
 
 
 _ADVICE = "it was changed after it was measured: measure again, or restore the file"

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from coldwarm.contracts.files import reader
-from coldwarm.contracts.files.check import Finding, artifacts, check
-from coldwarm.contracts.files.codec import load_as
-from coldwarm.contracts.files.index import NAME
-from coldwarm.contracts.files.inside import OutsideError, inside
-from coldwarm.contracts.files.journal import JOURNAL, read_lines
+from coldwarm.contracts import reader
+from coldwarm.contracts.codec import load_as
+from coldwarm.contracts.journal import JOURNAL, read_lines
+from coldwarm.contracts.nextstat import NextstatResult
 from coldwarm.contracts.observation import Observation
-from coldwarm.contracts.published import NextstatResult
+from coldwarm.contracts.reader import NAME, Finding, OutsideError, artifacts, check, inside
 from coldwarm.contracts.reasons import is_wrong
 from coldwarm.errors import ContractError, UsageError
 from coldwarm.runner.schedule.killed import tried
@@ -28,8 +26,7 @@ from coldwarm.stats import outcome
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from coldwarm.contracts.measured import Measured
-    from coldwarm.contracts.result import CaseResult
+    from coldwarm.contracts.result import CaseResult, Measured
 
 
 def validated(path: Path) -> Iterator[Finding]:

@@ -29,9 +29,9 @@ from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from coldwarm.contracts.measured import Benchmark, Benchmarks
     from coldwarm.contracts.policy import Policy
     from coldwarm.contracts.reasons import Reason
+    from coldwarm.contracts.result import Benchmark, Benchmarks
     from coldwarm.stats.compare.metrics import Figure
 
     Files = Sequence[Benchmarks]

@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from coldwarm.contracts.comparison import KnownNoise
-    from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.contracts.result import CaseResult
+    from coldwarm.contracts.result import CaseResult, Measured
 
 FAILED = "failed"
 FIELDS = (

@@ -11,9 +11,9 @@ from coldwarm.contracts.reasons import because
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from coldwarm.contracts.answer import Comparison
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
-    from coldwarm.contracts.summary import Comparison
 
 
 def is_control(case: CaseResult) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from coldwarm.contracts.answer import COUNT_NAMES, CountVerdict
 from coldwarm.contracts.reasons import because
-from coldwarm.contracts.summary import COUNT_NAMES, CountVerdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

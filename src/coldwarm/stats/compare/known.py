@@ -18,9 +18,9 @@ from coldwarm.stats.ratio import CONFIDENCE, LARGEST_EXPONENT
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from coldwarm.contracts.comparison import MetricKind
+    from coldwarm.contracts.base import MetricKind
+    from coldwarm.contracts.bench import NoiseReport
     from coldwarm.contracts.environment import Environment
-    from coldwarm.contracts.noise import NoiseReport
 
 
 def known_noise(reports: Iterable[NoiseReport], place: Environment | None) -> KnownNoise:

@@ -14,7 +14,7 @@ from coldwarm.stats.ratio import CONFIDENCE, LARGEST_EXPONENT, beyond
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from coldwarm.contracts.summary import Comparison
+    from coldwarm.contracts.answer import Comparison
 
 _MOST_ROUNDS = 10_000
 _WITHHELD = "control_differs"

@@ -30,12 +30,11 @@ from coldwarm.stats.summarise import weakened
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from coldwarm.contracts.base import CacheMode
-    from coldwarm.contracts.comparison import ComparedVerdict, MetricKind, UnshownLimit
-    from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts.answer import Comparison
+    from coldwarm.contracts.base import CacheMode, MetricKind
+    from coldwarm.contracts.comparison import ComparedVerdict, UnshownLimit
     from coldwarm.contracts.policy import FigureLimits, Policy
-    from coldwarm.contracts.result import CaseResult, SteadyState
-    from coldwarm.contracts.summary import Comparison
+    from coldwarm.contracts.result import CaseResult, Measured, SteadyState
 
     Values = dict[str, list[float]]
 

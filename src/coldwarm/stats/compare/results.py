@@ -30,12 +30,12 @@ from coldwarm.stats.counts import joined
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    from coldwarm.contracts.answer import CountVerdict
+    from coldwarm.contracts.bench import NoiseReport
     from coldwarm.contracts.comparison import SideDifference
-    from coldwarm.contracts.measured import Measured
-    from coldwarm.contracts.noise import NoiseReport
     from coldwarm.contracts.policy import Policy
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.contracts.summary import CountVerdict
+    from coldwarm.contracts.result import Measured
 
 
 class IncomparableError(UsageError):

@@ -14,8 +14,8 @@ import math
 import statistics
 from typing import TYPE_CHECKING
 
+from coldwarm.contracts.answer import Comparison
 from coldwarm.contracts.reasons import because
-from coldwarm.contracts.summary import Comparison
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE, Centre, student
 from coldwarm.stats.ratio import Differences, compare_differences
 

@@ -14,7 +14,7 @@ from coldwarm.stats.plan.grid import grid
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coldwarm.contracts.plan import Caches
+    from coldwarm.contracts.answer import Caches
     from coldwarm.contracts.result import CaseResult
     from coldwarm.stats.plan.grid import Setting
 

@@ -25,12 +25,11 @@ _MODES_OF_A_PLAN = {EMPTY, FILLED, WARM}
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from coldwarm.contracts.base import CacheMode
-    from coldwarm.contracts.comparison import MetricKind, UnshownLimit
-    from coldwarm.contracts.plan import Plan
+    from coldwarm.contracts.answer import Comparison, CountVerdict, Plan
+    from coldwarm.contracts.base import CacheMode, MetricKind
+    from coldwarm.contracts.comparison import UnshownLimit
     from coldwarm.contracts.policy import CountLimit, Policy
     from coldwarm.contracts.result import CaseResult, SuiteResult
-    from coldwarm.contracts.summary import Comparison, CountVerdict
 
 
 def report(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from coldwarm.contracts.plan import BreakEven
+from coldwarm.contracts.answer import BreakEven
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_INTERVAL, Centre
 from coldwarm.stats.plan.costs import measured_calls

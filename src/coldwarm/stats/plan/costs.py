@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from coldwarm.contracts.answer import PlanTotal
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Block, Observation
-    from coldwarm.contracts.plan import PlanTotal
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
     from coldwarm.stats.selection import WarmProcess

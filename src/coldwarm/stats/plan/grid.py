@@ -30,8 +30,8 @@ from coldwarm.stats.plan.many import Bounds, expected_of, margin_lows
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from coldwarm.contracts.answer import Caches
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.contracts.plan import Caches
     from coldwarm.stats.plan.costs import Costs
     from coldwarm.stats.plan.expected import Term
 

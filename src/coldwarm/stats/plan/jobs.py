@@ -22,7 +22,7 @@ from coldwarm.stats.plan.expected import middle_s as expected_s
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from coldwarm.contracts.plan import Caches
+    from coldwarm.contracts.answer import Caches
     from coldwarm.contracts.reasons import Reason
     from coldwarm.stats.plan.costs import Costs
     from coldwarm.stats.plan.expected import Term

@@ -11,9 +11,9 @@ from coldwarm.stats.cautions import held_back
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from coldwarm.contracts.answer import Comparison
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.result import CaseResult
-    from coldwarm.contracts.summary import Comparison
 
 
 def leads(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> list[Lead]:

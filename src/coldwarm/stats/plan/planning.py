@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from coldwarm.contracts.answer import Plan, PlanTotal
 from coldwarm.contracts.base import READINGS
-from coldwarm.contracts.plan import Plan, PlanTotal
 from coldwarm.contracts.reasons import because, distinct
 from coldwarm.stats.cautions import held_back
 from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_INTERVAL
@@ -30,7 +30,7 @@ from coldwarm.stats.plan.sweep import sweep
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from coldwarm.contracts.plan import BreakEven, Sweepable
+    from coldwarm.contracts.answer import BreakEven, Sweepable
     from coldwarm.contracts.reasons import Reason
     from coldwarm.stats.plan.costs import Costs
     from coldwarm.stats.plan.gathering import Group

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from coldwarm.contracts.answer import Crossing
-from coldwarm.contracts.plan import Sweep, SweepRow
+from coldwarm.contracts.answer import Crossing, Sweep, SweepRow
 from coldwarm.stats.plan.jobs import middle_s, missing, new_shapes_s, total_s
 from coldwarm.stats.plan.ladder import changes, ladder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coldwarm.contracts.plan import Sweepable
+    from coldwarm.contracts.answer import Sweepable
     from coldwarm.stats.plan.costs import Costs
     from coldwarm.stats.plan.jobs import Job
 

@@ -1,31 +1,35 @@
-"""Records to bytes and back: one way to write them, one strict way to read them.
+"""Records to bytes and back, and their JSON Schemas: one way to write, one strict way to read.
 
-Every artifact carries its ``schema_version``, ``<family>.<kind>.v<number>``, and is read
-by it. Any other version than that of today is refused with what to do. Whatever the bytes are, reading raises ``ContractError`` and
-nothing else, in one line with file, line and field.
+Every artifact carries its ``schema_version``, ``<family>.<kind>.v<number>``, and is read by it. Any
+other version than that of today is refused with what to do. Whatever the bytes are, reading raises
+``ContractError`` and nothing else, in one line with file, line and field.
+
+``python -m coldwarm.contracts.codec`` writes the schemas anew; a test fails where the committed
+files are not what the types say.
 """
 
 from __future__ import annotations
 
 import difflib
+import inspect
+import json
 import re
 import stat
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import msgspec
 
 from coldwarm import __version__, installing
 from coldwarm.contracts.base import Record, documents
-from coldwarm.contracts.files.faults import explain, fault
-from coldwarm.contracts.files.positions import line_of
-from coldwarm.contracts.files.strict import parse, refuse_non_finite
-from coldwarm.errors import ContractError, NewerVersionError
+from coldwarm.contracts.parsing import explain, fault, line_of, parse, refuse_non_finite
+from coldwarm.errors import ContractError, NewerVersionError, UsageError
 from coldwarm.private import masking
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
+
 
 R = TypeVar("R", bound=Record)
 V = TypeVar("V", bound="Record | Mapping[str, Any] | Sequence[Any]")
@@ -221,3 +225,72 @@ def _unknown(named: object) -> str:
 
 def _on_one_line(numbers: re.Match[bytes]) -> bytes:
     return b"[" + b", ".join(item.strip() for item in numbers[1].split(b",")) + b"]"
+
+
+FOLDER = Path(__file__).parent / "schemas"
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def schema_names() -> list[str]:
+    """Return the names of all contracts, such as ``coldwarm.case_result.v1``, sorted."""
+    return sorted(contract.name for contract in contracts().values())
+
+
+def schema_text(name: str) -> str:
+    """Return the JSON Schema of a contract, ending with a newline.
+
+    Args:
+        name: A full name, or its last part: ``case_result``, ``case_result.v1``.
+
+    Raises:
+        UsageError: no contract has that name; the message has the nearest ones.
+    """
+    return _text(_find(name))
+
+
+def write_schemas(folder: Path = FOLDER) -> list[Path]:
+    """Write every schema into ``folder``, remove others there, and return the files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for contract in contracts().values():
+        file = folder / f"{contract.name}.json"
+        file.write_text(_text(contract), encoding="utf-8")
+        written.append(file)
+    for stale in set(folder.glob("*.json")) - set(written):
+        stale.unlink()
+    return sorted(written)
+
+
+def _find(name: str) -> Contract:
+    by_name: dict[str, Contract] = {}
+    for contract in contracts().values():
+        short = contract.name.split(".", 1)[1]
+        for alias in (contract.name, contract.kind, short, short.rsplit(".v", 1)[0]):
+            by_name[alias] = contract
+    if name in by_name:
+        return by_name[name]
+    near = difflib.get_close_matches(name, by_name, n=3, cutoff=0.5)
+    found = list(dict.fromkeys(by_name[alias].name for alias in near)) or schema_names()
+    message = f"no contract is named {name!r}; the nearest are {', '.join(found)}"
+    if not near:
+        message = f"no contract is named {name!r}; there are {', '.join(found)}"
+    raise UsageError(message)
+
+
+def _text(contract: Contract) -> str:
+    return json.dumps(_schema(contract), indent=2, ensure_ascii=False) + "\n"
+
+
+def _schema(contract: Contract) -> dict[str, Any]:
+    """Return the schema: ``schema_version`` is required, although the type has a default."""
+    schema = msgspec.json.schema(contract.type)
+    top = schema["$defs"][contract.type.__name__]
+    top["required"] = ["schema_version", *(f for f in top["required"] if f != "schema_version")]
+    for record in schema["$defs"].values():  # Python 3.13 takes the indentation away itself
+        if "description" in record:
+            record["description"] = inspect.cleandoc(record["description"])
+    return {"$schema": _DIALECT, "$id": contract.name, **schema}
+
+
+if __name__ == "__main__":
+    write_schemas()

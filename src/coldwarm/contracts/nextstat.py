@@ -1,42 +1,28 @@
-"""A native case and run, expressed in the published contracts of version 1.
+"""The published contracts of version 1: their records, and a native case and run expressed in them.
 
-A case becomes one result for each of its cold cache modes, because the contract has one
-``cache_policy`` for a result; the warm samples of the case, which come from processes
-past their start, stand in each of them.
+They are older and narrower than the native records: only what is named here may stand in them. A
+case becomes one result for each of its cold cache modes, because the contract has one
+``cache_policy`` for a result; the warm samples of the case, which come from processes past their
+start, stand in each of them.
 
-Nothing is estimated on the way. A process is listed under ``runs`` only if it is valid
-and reached the end of its second call, since the contract has no null for a phase;
-rejected, failed and partial processes stay in the native record. The summaries follow the
-publisher's conventions, not ours: they are of the numbers that are listed, so that a reader
-of the file alone arrives at the same, and there is a ``p95`` of however many there are. A
-number that was not measured is 0 in the index, and then the status is ``warn`` or ``failed``.
+Nothing is estimated on the way. A process is listed under ``runs`` only if it is valid and reached
+the end of its second call, since the contract has no null for a phase; rejected, failed and partial
+processes stay in the native record. The summaries follow the publisher's conventions, not ours:
+they are of the numbers that are listed, so that a reader of the file alone arrives at the same, and
+there is a ``p95`` of however many there are. A number that was not measured is 0 in the index, and
+then the status is ``warn`` or ``failed``.
 """
 
 from __future__ import annotations
 
 import statistics
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, get_args
 
+import msgspec
 from msgspec import UNSET, UnsetType
 
-from coldwarm.contracts.base import CACHE_MODES, WARM, Status
+from coldwarm.contracts.base import CACHE_MODES, WARM, Count, NotNegative, Record, Sha256, Status
 from coldwarm.contracts.observation import published
-from coldwarm.contracts.published import (
-    Cold,
-    ColdRun,
-    Config,
-    Dataset,
-    NextstatResult,
-    NextstatSuite,
-    NextstatSuiteCase,
-    NextstatSummary,
-    PublishedDevice,
-    Quantiles,
-    ResultMeta,
-    SuiteMeta,
-    Timing,
-    Warm,
-)
 from coldwarm.contracts.reasons import because, brief, is_wrong
 
 if TYPE_CHECKING:
@@ -46,6 +32,153 @@ if TYPE_CHECKING:
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.result import CaseResult
+
+
+RelativePath = Annotated[str, msgspec.Meta(pattern=r"^(?!/)(?![\s\S]*(^|/)\.\.(/|$)).+$(?!\n)")]
+
+
+class Quantiles(Record, frozen=True, kw_only=True):
+    """A distribution in three numbers, seconds; ``p95`` is NumPy's, of however many there are."""
+
+    min: NotNegative
+    median: NotNegative
+    p95: NotNegative
+
+
+class ResultMeta(Record, frozen=True, kw_only=True):
+    """Where a result was measured; ``not installed`` for a package that is not there."""
+
+    python: str
+    platform: str
+    numpy_version: str
+    jax_version: str
+
+
+class Dataset(Record, frozen=True, kw_only=True):
+    """The inputs, shared by all candidates of a workload."""
+
+    id: str
+    sha256: Sha256
+
+
+class Config(Record, frozen=True, kw_only=True):
+    """What was measured and how often."""
+
+    backend: str
+    workload: str
+    n: Annotated[int, msgspec.Meta(ge=1)]
+    dtype: Literal["float32", "float64"]
+    cold_runs: Count
+    warm_iters: Count
+    cache_policy: str
+
+
+class PublishedDevice(Record, frozen=True, kw_only=True):
+    """The device, as its framework names it."""
+
+    platform: str
+    kind: str
+    count: int
+
+
+class ColdRun(Record, frozen=True, kw_only=True):
+    """One fresh process. ``total_s`` runs from its spawn to the end of the second call."""
+
+    import_s: NotNegative
+    first_call_s: NotNegative
+    second_call_s: NotNegative
+    total_s: NotNegative
+    status: str
+    reason: str
+
+
+class Cold(Record, frozen=True, kw_only=True):
+    """The cold regime: every listed process, and summaries of them where there is any."""
+
+    runs: list[ColdRun]
+    n_runs: Count | UnsetType = UNSET
+    import_s: Quantiles | UnsetType = UNSET
+    first_call_s: Quantiles | UnsetType = UNSET
+    ttfr_s: Quantiles | UnsetType = UNSET
+    total_s: Quantiles | UnsetType = UNSET
+
+
+class Warm(Record, frozen=True, kw_only=True):
+    """The warm regime: seconds for one call, steady samples only."""
+
+    calls_s: list[NotNegative]
+    n_iters: Count | UnsetType = UNSET
+    call_s: Quantiles | UnsetType = UNSET
+    status: str | UnsetType = UNSET
+    reason: str | UnsetType = UNSET
+
+
+class Timing(Record, frozen=True, kw_only=True):
+    """Both regimes."""
+
+    cold: Cold
+    warm: Warm
+
+
+class NextstatResult(Record, frozen=True, kw_only=True):
+    """One case in one cold cache mode, as published."""
+
+    schema_version: Literal["nextstat.ml_benchmark_result.v1"] = "nextstat.ml_benchmark_result.v1"
+    suite: Literal["ml"] = "ml"
+    case: str
+    deterministic: bool
+    status: Status
+    reason: str | UnsetType | None = UNSET
+    meta: ResultMeta
+    dataset: Dataset
+    config: Config
+    device: PublishedDevice | UnsetType | None = UNSET
+    timing: Timing
+
+
+class SuiteMeta(Record, frozen=True, kw_only=True):
+    """Where a suite was measured."""
+
+    python: str
+    platform: str
+
+
+class NextstatSuiteCase(Record, frozen=True, kw_only=True):
+    """One result in the index; a median is 0 where nothing was measured, which is never ``ok``."""
+
+    case: str
+    path: RelativePath
+    sha256: Sha256
+    status: Status
+    cold_ttfr_median_s: NotNegative
+    warm_call_median_s: NotNegative
+
+
+class NextstatSummary(Record, frozen=True, kw_only=True):
+    """Counts, and the case with the slowest start (a failed one is always worse).
+
+    ``worst_case`` is empty where there is no case.
+    """
+
+    n_cases: Count
+    n_ok: Count
+    n_warn: Count
+    n_failed: Count
+    worst_case: str
+
+
+class NextstatSuite(Record, frozen=True, kw_only=True):
+    """The index of published results."""
+
+    schema_version: Literal["nextstat.ml_benchmark_suite_result.v1"] = (
+        "nextstat.ml_benchmark_suite_result.v1"
+    )
+    suite: Literal["ml"] = "ml"
+    deterministic: bool
+    meta: SuiteMeta
+    cases: list[NextstatSuiteCase]
+    summary: NextstatSummary
+
 
 INDEX = "ml_suite.json"
 """The name of the index, in the folder of the published results."""

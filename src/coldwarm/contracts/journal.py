@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple
 
 import msgspec
 
-from coldwarm.contracts.files.codec import decode_as, encode_compact
-from coldwarm.contracts.files.faults import explain, fault
-from coldwarm.contracts.files.strict import parse
+from coldwarm.contracts.codec import decode_as, encode_compact
 from coldwarm.contracts.observation import Observation
+from coldwarm.contracts.parsing import explain, fault, parse
 from coldwarm.contracts.result import Making
 from coldwarm.errors import ContractError, NewerVersionError, StorageError, one_line
 
