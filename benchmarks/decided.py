@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table
 
-from coldwarm.runner.stored import reading
+from coldwarm.runner import recompute
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +41,7 @@ def half_widths(case: CaseResult) -> Iterator[float]:
 
 def summary(path: Path) -> dict[str, Any]:
     """Return what a run has decided."""
-    run = reading.read(path)
+    run = recompute.read(path)
     cases = [case for case in run.cases.values() if case.observations]
     verdicts = [one for case in cases for one in case.comparisons]
     widths = [width for case in cases for width in half_widths(case)]

@@ -17,9 +17,8 @@ from coldwarm.contracts.catalogue import INDEXES
 from coldwarm.contracts.codec import decode_as, encode
 from coldwarm.contracts.reader import NAME
 from coldwarm.contracts.result import SuiteResult
-from coldwarm.runner import results
+from coldwarm.runner import recompute, results
 from coldwarm.runner.catalogue import stored
-from coldwarm.runner.stored import reading
 
 
 def _save(path: Path, data: bytes) -> str:
@@ -29,7 +28,7 @@ def _save(path: Path, data: bytes) -> str:
 
 def run(folder: Path) -> None:
     """Write the cases of a run, its answers and its index."""
-    measured = reading.read(folder)
+    measured = recompute.read(folder)
     index = decode_as(SuiteResult, (folder / NAME).read_bytes())
     cases = measured.cases
     rows = [

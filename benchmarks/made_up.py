@@ -29,8 +29,8 @@ from coldwarm.contracts.observation import (
     Phase,
 )
 from coldwarm.contracts.result import CaseResult, Effort, Protocol, SuiteCase, SuiteResult
+from coldwarm.runner import recompute
 from coldwarm.runner.harness import harness_sha256
-from coldwarm.runner.stored import again
 from coldwarm.stats.answers import answers
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def stored(
     """
     machine = _put(folder / "environment.json", encode(environment))
     rows, order = [], list[str]()
-    whole = again.compared([_computed(made, machine, order) for made in cases])
+    whole = recompute.compared([_computed(made, machine, order) for made in cases])
     for one in whole:
         path = f"cases/{one.case}.json"
         sha256 = _put(folder / path, encode(one))
@@ -126,7 +126,7 @@ def _computed(made: CaseResult, surroundings: str, order: list[str]) -> CaseResu
             order.append(f"{made.case} block")
         seen.append(msgspec.structs.replace(one, case=made.case, order=place, blocks=blocks))
     held = msgspec.structs.replace(made, environment_sha256=surroundings, observations=seen)
-    return again.computed(held, again.judged(held))
+    return recompute.computed(held, recompute.judged(held))
 
 
 def case(rng: np.random.Generator, workload: str, candidate: str, samples: int) -> CaseResult:

@@ -84,7 +84,7 @@ MASKING = {
     "runner.doctor.reading": "what a program has told of itself",
     "runner.machine.variables": "which variables are told",
     "runner.functions.targets": "labels and inputs as they are given",
-    "runner.stored.differences": "texts that were masked differently are alike",
+    "runner.consistency": "texts that were masked differently are alike",
     "publish.create": "the name of a snapshot",
     "publish.redacting": "what is looked through before it is published",
 }

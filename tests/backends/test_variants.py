@@ -17,8 +17,7 @@ from coldwarm.backends.torch import (
     TorchCompileReduceOverhead,
     TorchEager,
 )
-from coldwarm.registry import backend_spec, workload_spec
-from coldwarm.specs import BackendSpec, Source, WorkloadSpec
+from coldwarm.registry import BackendSpec, Source, WorkloadSpec, backend_spec, workload_spec
 from coldwarm.worker import load
 
 needs_torch = pytest.mark.skipif(

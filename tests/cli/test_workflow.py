@@ -17,7 +17,7 @@ from benchmarks import maintainer
 
 from coldwarm.contracts import codec
 from coldwarm.contracts.bench import BenchReport
-from coldwarm.runner.stored.validating import validated
+from coldwarm.runner.recompute import validated
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from coldwarm.contracts.reasons import Reason
-from coldwarm.runner.stored.validating import validated
+from coldwarm.runner.recompute import validated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

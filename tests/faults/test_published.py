@@ -15,7 +15,7 @@ import pytest
 from tests.faults.lab import GOOD, Lab
 
 from coldwarm.contracts.reader import Index
-from coldwarm.runner.stored import reading
+from coldwarm.runner import recompute
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -184,4 +184,4 @@ def test_the_index_of_an_earlier_version_is_still_read(bench: Lab) -> None:
     (folder / "suite.json").write_text(json.dumps(index))
     assert [found.fault for found in Index(folder / "suite.json").checked()] == [None]
     assert bench.command("validate", bench.out).code == 0
-    assert reading.read(bench.out).cases
+    assert recompute.read(bench.out).cases

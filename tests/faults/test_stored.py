@@ -15,8 +15,8 @@ from tests.faults.lab import GOOD, Lab, install
 
 from coldwarm.contracts import codec
 from coldwarm.errors import ContractError
-from coldwarm.runner.stored import reading
-from coldwarm.runner.stored.validating import validated
+from coldwarm.runner import recompute
+from coldwarm.runner.recompute import validated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,7 +75,7 @@ def refused(copy: Lab) -> str:
     """Return the lines of ``validate``; by one of them, every command refuses the run."""
     lines = [finding.fault for finding in validated(copy.out) if finding.fault]
     with pytest.raises(ContractError) as error:
-        reading.read_run(copy.out)
+        recompute.read_run(copy.out)
     assert str(error.value) in lines
     return "\n".join(lines)
 
@@ -409,7 +409,7 @@ def test_another_version_is_read_and_shown_as_computed_today(copy: Lab, original
     for name in (GOOD, OTHER):
         change(copy.out, name, as_before)
     assert [finding.fault for finding in validated(copy.out) if finding.fault] == []
-    ours, theirs = reading.read(copy.out).cases, reading.read(original).cases
+    ours, theirs = recompute.read(copy.out).cases, recompute.read(original).cases
     for name in (GOOD, OTHER):
         for field in ("cold", "warm", "comparisons", "warnings", "observations"):
             assert getattr(ours[name], field) == getattr(theirs[name], field)
@@ -446,9 +446,9 @@ def test_what_another_version_says_otherwise_is_told_by_every_command(
 ) -> None:
     """GIVEN another version is named THEN today's verdicts are shown, and the others are told."""
     _as_another_version(copy.out)
-    measured = reading.read(copy.out)
+    measured = recompute.read(copy.out)
     assert {one.field for one in measured.otherwise} > {"comparisons[0].verdict", "warnings"}
-    assert measured.cases[OTHER].comparisons == reading.read(original).cases[OTHER].comparisons
+    assert measured.cases[OTHER].comparisons == recompute.read(original).cases[OTHER].comparisons
     done = copy.command("validate", copy.out)
     assert done.code == 0
     [line] = [
@@ -524,11 +524,11 @@ def test_what_another_version_may_have_said_is_told_and_never_proved(copy: Lab, 
     found = list(validated(copy.out))
     assert any(one.fault or one.otherwise for one in found)
     if not any(one.fault for one in found):
-        assert reading.read(copy.out).otherwise
+        assert recompute.read(copy.out).otherwise
 
 
 def test_what_is_stored_is_what_is_computed_again(original: Path) -> None:
-    for name, case in reading.read(original).cases.items():
+    for name, case in recompute.read(original).cases.items():
         assert codec.encode(case) == (original / f"cases/{name}.json").read_bytes()
 
 

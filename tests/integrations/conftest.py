@@ -16,8 +16,8 @@ from coldwarm.contracts.environment import Cpu, CpuCache, Frequency
 from coldwarm.contracts.observation import CacheEvidence
 from coldwarm.contracts.reasons import because
 from coldwarm.integrations import figures
+from coldwarm.runner import recompute
 from coldwarm.runner.schedule import limits
-from coldwarm.runner.stored import reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,7 +75,7 @@ def run(tmp_path: Path) -> Path:
 @pytest.fixture
 def made(run: Path) -> Exported:
     """What of that run is exported."""
-    return figures.exported(reading.read(run))
+    return figures.exported(recompute.read(run))
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from coldwarm.contracts.result import OwnCandidate
 from coldwarm.errors import ExitCode
 from coldwarm.integrations import figures
 from coldwarm.integrations.formats import base
-from coldwarm.runner.stored import reading
+from coldwarm.runner import recompute
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -141,7 +141,7 @@ def test_asv_keeps_two_candidates_of_one_function_apart(tmp_path: Path) -> None:
         )
         for seed, name in enumerate(("a", "b"))
     ]
-    made = figures.exported(reading.read(results.write(tmp_path / "bench", cases)))
+    made = figures.exported(recompute.read(results.write(tmp_path / "bench", cases)))
     files = committed(made, a=COMMITS[0], b=COMMITS[0])
     listed = json.loads(files["benchmarks.json"])
     assert {"a.warm_process.call", "b.warm_process.call"} <= listed.keys()

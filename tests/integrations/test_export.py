@@ -24,7 +24,7 @@ from coldwarm.contracts.reasons import because
 from coldwarm.errors import ExitCode
 from coldwarm.integrations import figures
 from coldwarm.integrations.formats import base
-from coldwarm.runner.stored import reading
+from coldwarm.runner import recompute
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -291,7 +291,7 @@ def test_nothing_private_is_told(form: str, tmp_path: Path) -> None:
     """GIVEN a token in a text of the environment THEN no format has it."""
     token = "ghp_" + "Ab1" * 12
     cpu = Cpu(model=f"A CPU {token}", architecture="x86_64", frequency=Frequency())
-    measured = reading.read(results.write(tmp_path / "run", [results.case(1)]))
+    measured = recompute.read(results.write(tmp_path / "run", [results.case(1)]))
     placed = replace(measured, environment=samples.environment(cpu=cpu))
     made = replace(
         figures.exported(placed), commits={NAME: figures.Commit("abcd" * 10, 1_700_000_000_000)}

@@ -13,7 +13,7 @@ from coldwarm.errors import UsageError
 from coldwarm.integrations import opening
 from coldwarm.integrations.testing import limits
 from coldwarm.integrations.testing.limits import Against, Asked, Rules, Wanted
-from coldwarm.runner.stored import again
+from coldwarm.runner import recompute
 
 TARGET = "job:fit"
 
@@ -50,7 +50,7 @@ def run(speed: float, seed: int, scatter: float = 0.002) -> Measured:
     )
     protocol = msgspec.structs.replace(made.protocol, own=described)
     case = msgspec.structs.replace(made, protocol=protocol)
-    case = again.computed(case, case.observations)
+    case = recompute.computed(case, case.observations)
     return Measured(f"run-{seed}", None, {case.case: case}, {}, "0" * 64, samples.environment())
 
 

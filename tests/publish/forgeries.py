@@ -25,7 +25,7 @@ from coldwarm.contracts.codec import decode_as, encode, load_as
 from coldwarm.contracts.environment import Environment
 from coldwarm.contracts.result import CaseResult
 from coldwarm.publish import layout
-from coldwarm.runner.stored import again
+from coldwarm.runner import recompute
 from coldwarm.stats.answers import answers
 from coldwarm.stats.outcome import published_of
 
@@ -517,7 +517,7 @@ def remade(
         (of_case or (lambda _: None))(document)
         document["environment_sha256"] = forging.sha256(place)
         made.append(decode_as(CaseResult, json.dumps(document).encode()))
-    made = again.compared([again.computed(one, again.judged(one)) for one in made])
+    made = recompute.compared([recompute.computed(one, recompute.judged(one)) for one in made])
     by_name = {one.case: one for one in made}
     index = target / "suite.json"
     suite = json.loads(index.read_bytes())

@@ -13,7 +13,7 @@ from tests.faults import lab
 
 from coldwarm.contracts.reasons import RefusedError
 from coldwarm.publish import asked, code, layout, replicate
-from coldwarm.runner.stored import reading
+from coldwarm.runner import recompute
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -142,7 +142,7 @@ def test_another_function_under_that_name_is_not_run(
 ) -> None:
     """GIVEN a function in the snapshot that is not the one that was measured THEN refused."""
     snapshot = call.create(here / "out", tmp_path / "s1", *WITH)
-    runs = {"bench": reading.read(snapshot / "results" / "bench")}
+    runs = {"bench": recompute.read(snapshot / "results" / "bench")}
     assert "code/fit.py" in replicate.lay_code(snapshot, runs, tmp_path / "r")
     (snapshot / "code" / "fit.py").write_text(FIT.replace("50", "1"))
     with pytest.raises(RefusedError) as refused:

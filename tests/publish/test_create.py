@@ -22,8 +22,8 @@ from coldwarm.contracts.snapshot import SnapshotIndex, SnapshotMade, ValidationR
 from coldwarm.publish import layout, validation
 from coldwarm.publish.runs import Run
 from coldwarm.publish.writing import sha256_of
-from coldwarm.runner.stored import reading
-from coldwarm.runner.stored.validating import validated
+from coldwarm.runner import recompute
+from coldwarm.runner.recompute import validated
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -194,7 +194,7 @@ def test_every_figure_has_its_provenance(snapshot: Path) -> None:
     report = load_as(ValidationReport, snapshot / layout.VALIDATION)
     assert {one.name for one in report.figures} == {"ttfr", "ttfr_process", "call"}
     found = files(snapshot)
-    cases = reading.read(snapshot / "results" / "quick").cases
+    cases = recompute.read(snapshot / "results" / "quick").cases
     for one in report.figures:
         assert one.source.provenance == "measured_here"
         assert one.source.sha256 == sha256_of(found[one.source.path])

@@ -22,7 +22,7 @@ from coldwarm.errors import is_plain
 from coldwarm.report import bench, compare, markdown, terminal
 from coldwarm.report.formats import base
 from coldwarm.report.shown import PlainConsole
-from coldwarm.runner.stored import reading
+from coldwarm.runner import recompute
 from coldwarm.stats.compare.comparable import FIELDS
 from coldwarm.stats.compare.results import compare_results
 from coldwarm.stats.plan import benching
@@ -45,7 +45,7 @@ def hostile() -> Measured:
 @pytest.fixture(scope="module")
 def real(measured: Path) -> Measured:
     """One that was measured, with such texts in every field."""
-    return spoiled.measured(reading.read(measured))
+    return spoiled.measured(recompute.read(measured))
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from coldwarm.errors import ContractError
 from coldwarm.publish import layout
 from coldwarm.publish.contents import collect_runs as collect
 from coldwarm.publish.create import Request, make
-from coldwarm.runner.stored.validating import validated
+from coldwarm.runner.recompute import validated
 
 if TYPE_CHECKING:
     from pathlib import Path

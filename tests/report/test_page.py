@@ -19,7 +19,7 @@ from coldwarm.cli import report
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import Measured
 from coldwarm.report.formats import html
-from coldwarm.runner.stored import reading
+from coldwarm.runner import recompute
 from coldwarm.stats.plan.gathering import gather
 from coldwarm.stats.plan.grid import grid
 
@@ -43,7 +43,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def measured(run: Path) -> Measured:
-    return reading.read(run)
+    return recompute.read(run)
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,7 @@ from coldwarm.backends.base import Backend
 from coldwarm.backends.numpy import NumpyBackend
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import PluginError
+from coldwarm.registry import Source
 from coldwarm.runner import describe, results, suite
 from coldwarm.runner.functions import candidates
 from coldwarm.runner.functions.inspection import Setting
@@ -25,7 +26,6 @@ from coldwarm.runner.process.replies import Inspection
 from coldwarm.runner.schedule import suites
 from coldwarm.runner.schedule.options import Options
 from coldwarm.runner.schedule.suites import Case
-from coldwarm.specs import Source
 
 
 def inspected(file: Path, **changes: Any) -> Inspection:

@@ -9,7 +9,7 @@ from tests.contracts import samples
 from tests.stats import results
 
 from coldwarm.contracts.result import Measured, SuiteCase, SuiteResult
-from coldwarm.runner.stored import again
+from coldwarm.runner import recompute
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,7 +36,7 @@ def run(  # noqa: PLR0913 - each by name
         results.case(seed, machine, n, scatter, case=BASELINE, candidate="numpy", baseline=True),
         results.case(seed + 100, 0.5 * speed * machine, n, scatter, candidate="jax_jit_cpu"),
     ]
-    cases = again.compared([again.computed(case, case.observations) for case in made])
+    cases = recompute.compared([recompute.computed(case, case.observations) for case in made])
     place = environment or samples.environment()
     return Measured(
         path=f"run-{seed}",

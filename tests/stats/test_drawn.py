@@ -12,7 +12,7 @@ from tests.report.charts import conftest
 from tests.stats import results
 
 from coldwarm.contracts.observation import Block, LoopAccount
-from coldwarm.runner.stored import again
+from coldwarm.runner import recompute
 from coldwarm.stats.drawn import gates, loops, memory, shapes, totals, warm
 from coldwarm.stats.selection import warm_processes
 from coldwarm.stats.steady import detect, steady_places
@@ -146,4 +146,4 @@ def test_a_wrong_answer_is_named() -> None:
 
 def _computed(cases: list[CaseResult]) -> list[CaseResult]:
     """Return the cases with their summaries, as they are read."""
-    return [again.computed(case, case.observations) for case in cases]
+    return [recompute.computed(case, case.observations) for case in cases]

@@ -11,8 +11,7 @@ import coldwarm.claims
 from coldwarm.catalogue.definitions import defined
 from coldwarm.catalogue.patterns import Article, modules, one_line
 from coldwarm.errors import PluginError
-from coldwarm.registry import unknown
-from coldwarm.specs import Source
+from coldwarm.registry import Source, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import coldwarm.patterns
 from coldwarm.errors import PluginError
-from coldwarm.registry import unknown
-from coldwarm.specs import Source
+from coldwarm.registry import Source, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

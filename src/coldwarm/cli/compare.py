@@ -163,10 +163,10 @@ def judged(
     """
     from coldwarm.contracts import codec
     from coldwarm.report import compare
-    from coldwarm.runner.stored import noise as stored_noise
+    from coldwarm.runner import recompute
     from coldwarm.stats.compare import results
 
-    reports = stored_noise.read(noises, [Path(run.path).parent for run in first])
+    reports = recompute.read_noise(noises, [Path(run.path).parent for run in first])
     try:
         comparison = results.compare_results(first, second, limits, allowed, reports)
     except results.IncomparableError as error:

@@ -54,7 +54,7 @@ def command(*, result: Path, form: str, out: Path | None, commit: str | None) ->
     Exit status: 0 written, 2 wrong usage, 3 a broken artifact or nothing valid to export.
     """
     from coldwarm.integrations import figures
-    from coldwarm.runner.stored import reading
+    from coldwarm.runner import recompute
 
     made = base.load(form)
     if out is None and not made.WHOLE:
@@ -64,7 +64,7 @@ def command(*, result: Path, form: str, out: Path | None, commit: str | None) ->
     if commit is not None and not by_commit:
         text = f"{form} does not keep results by commit; leave --commit out"
         raise UsageError(text)
-    measured = reading.read(result)
+    measured = recompute.read(result)
     _stored.tell(result, measured.otherwise)
     found = figures.exported(measured)
     reasons = {one.name: why for one in found.figures if (why := made.why_not(one))}

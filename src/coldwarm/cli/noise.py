@@ -58,9 +58,9 @@ def command(
     from coldwarm.report import noise as view
     from coldwarm.report.progress import open_progress
     from coldwarm.report.shown import PlainConsole
+    from coldwarm.runner import recompute
     from coldwarm.runner.functions import bench, noise
     from coldwarm.runner.process import temporary
-    from coldwarm.runner.stored import noise as stored_noise
 
     cold, warm = _options.regimes(cold_only=cold_only, warm_only=warm_only)
     measured: dict[Regime, bool] = {"warm": warm, "cold": cold}
@@ -82,7 +82,7 @@ def command(
     ):
         parts = bench.run_each(request.benches(), folder, listener=progress)
         report = _report(request, parts)
-    kept = stored_noise.keep(report, _options.new_directory("noise"))
+    kept = recompute.keep_noise(report, _options.new_directory("noise"))
     if form == "json":
         _options.print_record(report)
     else:

@@ -73,14 +73,14 @@ def command(
     from coldwarm.contracts.answer import PlanReport
     from coldwarm.report import plan as view
     from coldwarm.report.shown import PlainConsole
-    from coldwarm.runner.stored import reading
+    from coldwarm.runner import recompute
     from coldwarm.stats.answers import answer
     from coldwarm.stats.plan.jobs import Job
 
     if shapes > calls:
         text = f"{shapes} shapes need as many calls, not {calls}: raise --calls to {shapes}"
         raise click.BadParameter(text, param_hint="--shapes")
-    suite, cases, otherwise = reading.read_run(directory)
+    suite, cases, otherwise = recompute.read_run(directory)
     _stored.tell(directory, otherwise)
     job = Job(calls, shapes, processes, caches)
     groups = _groups(directory, cases, group)

@@ -26,10 +26,10 @@ def command(directory: Path, form: str, *, verbose: bool) -> None:
     today's rules make is shown, and what differs is told.
     """
     from coldwarm.contracts.policy import Policy
-    from coldwarm.runner.stored import reading
+    from coldwarm.runner import recompute
     from coldwarm.stats.plan import benching
 
-    suite, cases, otherwise = reading.read_run(directory)
+    suite, cases, otherwise = recompute.read_run(directory)
     _stored.tell(directory, otherwise)
     if form != "json" and suite.suite == "bench" and cases:
         report, plan = benching.report(suite, cases, str(directory), Policy())

@@ -32,7 +32,7 @@ def command(context: click.Context, paths: tuple[Path, ...], form: str) -> None:
     """
     from coldwarm.cli._options import say
     from coldwarm.errors import ExitCode, UsageError
-    from coldwarm.runner.stored.validating import validated
+    from coldwarm.runner.recompute import validated
 
     missing = ", ".join(str(path) for path in paths if not path.exists())
     if missing:

@@ -12,7 +12,7 @@ from coldwarm.contracts.result import Benchmark, Benchmarks
 from coldwarm.integrations.figures import exported
 from coldwarm.integrations.foreign import base
 from coldwarm.integrations.foreign.document import Opened
-from coldwarm.runner.stored import reading
+from coldwarm.runner import recompute
 from coldwarm.stats.compare.comparable import failure
 
 if TYPE_CHECKING:
@@ -35,10 +35,10 @@ def read(path: Path) -> Measured | Benchmarks:
         ContractError: it is broken, or of a kind that is not read.
     """
     if path.is_dir() or not path.exists():
-        return reading.read(path)
+        return recompute.read(path)
     data = read_bytes(path)
     if b'"schema_version"' in data[:_HEAD]:
-        return reading.read(path)
+        return recompute.read(path)
     if data.startswith(_GZIP):
         raise fault(str(path), None, None, "is compressed: unpack it with gunzip")
     text, document = parse(data, str(path))

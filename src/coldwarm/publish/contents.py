@@ -28,7 +28,7 @@ from coldwarm.publish.runs import (
 )
 from coldwarm.publish.writing import read_inside, sha256_of
 from coldwarm.runner.catalogue import stored
-from coldwarm.runner.stored.validating import read_whole
+from coldwarm.runner.recompute import read_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

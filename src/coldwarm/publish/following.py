@@ -22,8 +22,8 @@ from coldwarm.publish import citing, layout, lock, manifest, validation
 from coldwarm.publish.faults import by_other_rules, contradiction, fault, told
 from coldwarm.publish.opening import read_limited
 from coldwarm.publish.runs import Content, Run, below, verdicts_of
-from coldwarm.runner.stored import consistency
-from coldwarm.runner.stored.differences import between
+from coldwarm.runner import consistency
+from coldwarm.runner.consistency import between
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

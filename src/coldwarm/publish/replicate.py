@@ -21,8 +21,8 @@ from coldwarm.errors import ExitCode
 from coldwarm.publish import asked, compare, environment, layout, opening
 from coldwarm.publish.environment import code_requires, pinned
 from coldwarm.publish.writing import replace_file
+from coldwarm.runner import recompute
 from coldwarm.runner.schedule.options import Options
-from coldwarm.runner.stored import reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -146,7 +146,7 @@ def measure(
     )
     if done.returncode not in _DONE or not (out_dir / "suite.json").is_file():
         raise RefusedError(because("rerun_failed", status=str(done.returncode)))
-    return reading.read(out_dir)
+    return recompute.read(out_dir)
 
 
 REPORT = "replication_report.json"

@@ -19,9 +19,9 @@ from coldwarm.errors import ContractError, UsageError
 from coldwarm.publish import faults, following, layout, opening, signing
 from coldwarm.publish.faults import SnapshotError, fault, told
 from coldwarm.publish.runs import Judged
+from coldwarm.runner import consistency, recompute
 from coldwarm.runner.catalogue import stored
-from coldwarm.runner.stored import differences, reading
-from coldwarm.runner.stored.validating import validated
+from coldwarm.runner.recompute import validated
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -80,7 +80,7 @@ class _Verified:
     def same_version(self) -> bool:
         """Say whether all of it says that this version has measured it."""
         judged = all(one.same_version for one in self.judged)
-        return judged and all(map(reading.same_harness, self._cases()))
+        return judged and all(map(recompute.same_harness, self._cases()))
 
     def told(self, path: Path) -> Verification:
         """Return the record of it; ``path``: the folder or archive, as it was named."""
@@ -90,7 +90,7 @@ class _Verified:
         n_verdicts = sum(len(one.results) for one in self.judged) - len(not_judged)
         files = [] if self.faults else list(self._files())
         answers = Counter(one.answer for one in files)
-        n_figures = sum(map(differences.n_computed, cases)) + n_verdicts
+        n_figures = sum(map(consistency.n_computed, cases)) + n_verdicts
         n_unproved = min(len(self.otherwise), n_figures)
         return Verification(
             path=str(path),
@@ -277,7 +277,7 @@ def _measured(verified: _Verified) -> Iterator[SnapshotFault]:
         try:
             stored = reader.read(folder)
             verified.stored[name] = stored
-            made = reading.computed_again(stored).measured
+            made = recompute.computed_again(stored).measured
             verified.runs[name] = replace(made, otherwise=tuple(otherwise))
         except ContractError as error:
             yield told("content", verified.folder, error)

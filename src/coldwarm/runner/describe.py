@@ -17,9 +17,9 @@ from coldwarm.runner.schedule.options import affinity
 
 if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
+    from coldwarm.registry import BackendSpec
     from coldwarm.runner.schedule.options import Options
     from coldwarm.runner.schedule.suites import Case
-    from coldwarm.specs import BackendSpec
 
 WINDOWS = {
     "interpreter": "from just before the spawn to the first line of the worker",

@@ -14,7 +14,7 @@ from coldwarm.clock import Clock
 from coldwarm.contracts import codec, journal
 from coldwarm.contracts.environment import ENVIRONMENT, fingerprint
 from coldwarm.contracts.reasons import because
-from coldwarm.runner import identifying, references, results, resuming
+from coldwarm.runner import identifying, recompute, references, results, resuming
 from coldwarm.runner.directory import JOURNAL, RunDirectory
 from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.listener import Listener
@@ -28,7 +28,6 @@ from coldwarm.runner.schedule import availability, budget, killed, suites
 from coldwarm.runner.schedule.budget import Budget, Estimates, left, wanting
 from coldwarm.runner.schedule.effort import Effort
 from coldwarm.runner.schedule.ledger import Ledger
-from coldwarm.runner.stored import reading
 from coldwarm.stats import outcome
 
 if TYPE_CHECKING:
@@ -277,7 +276,7 @@ class _Session:
         """
         indexed = (self.directory.path / results.INDEX).exists()
         if indexed:
-            reading.read(self.directory.path)
+            recompute.read(self.directory.path)
         found = journal.read_header(self.directory.path / JOURNAL)
         if found is None:  # it ended before it had begun
             self.directory.append("header", header)

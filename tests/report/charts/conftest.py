@@ -12,7 +12,7 @@ from tests.stats import results
 
 from coldwarm.contracts.observation import Block, FirstCallParts, Judgement, Observation, Phase
 from coldwarm.contracts.reasons import because
-from coldwarm.runner.stored import reading
+from coldwarm.runner import recompute
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -99,4 +99,4 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def measured(run: Path) -> Measured:
     """Return it as every command reads it."""
-    return reading.read(run)
+    return recompute.read(run)

@@ -22,12 +22,12 @@ def write_page(folder: Path) -> Path:
     Raises:
         StorageError: it cannot be written.
     """
-    from coldwarm.runner.stored import reading
+    from coldwarm.runner import recompute
 
     made = load("html")
     place = beside(folder, made, "html")
     with uncollected():
-        files = made.files([reading.read(folder)], place.name)
+        files = made.files([recompute.read(folder)], place.name)
     for name, data in files.items():
         write(folder / name, data)
     return place

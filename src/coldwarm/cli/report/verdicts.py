@@ -32,8 +32,8 @@ def read(path: Path, stack: ExitStack) -> _Read:
     from coldwarm.contracts.catalogue import INDEXES
     from coldwarm.publish import layout
     from coldwarm.publish.unpacking import unpacked
+    from coldwarm.runner import recompute
     from coldwarm.runner.catalogue import stored
-    from coldwarm.runner.stored import reading
 
     if path.is_file() and path.suffix != ".json":
         path = stack.enter_context(unpacked(path))
@@ -41,11 +41,11 @@ def read(path: Path, stack: ExitStack) -> _Read:
         runs = sorted((path / layout.RESULTS).glob("*/"))
         kinds = [kind for kind in INDEXES if stored.kind_of(path / kind) is not None]
         verdicts = [_judged(path / kind, kind) for kind in kinds]
-        return _Read([reading.read(run) for run in runs], verdicts)
+        return _Read([recompute.read(run) for run in runs], verdicts)
     kind = stored.kind_of(path)
     if kind is not None and path.exists():
         return _Read([], [_judged(path, kind)])
-    return _Read([reading.read(path)], [])
+    return _Read([recompute.read(path)], [])
 
 
 def _judged(path: Path, kind: Kind) -> Told:

@@ -82,7 +82,7 @@ def command(**given: Any) -> int:  # noqa: ANN401 - options come by name
     from coldwarm.publish.unpacking import unpacked
     from coldwarm.report import checked
     from coldwarm.report.shown import PlainConsole
-    from coldwarm.runner.stored import noise
+    from coldwarm.runner import recompute
 
     if given["as_it_is"] and (given["python"] or given["with_its_wheel"]):
         text = "--as-it-is makes no environment; leave out --python and --with-its-wheel"
@@ -104,7 +104,7 @@ def command(**given: Any) -> int:  # noqa: ANN401 - options come by name
             as_it_is=given["as_it_is"],
             with_wheel=given["with_its_wheel"],
             keep_environment=given["keep_environment"],
-            noise=noise.read(given["noises"] or None, ()),
+            noise=recompute.read_noise(given["noises"] or None, ()),
             budget_s=given["time_budget"],
         )
         report = replicate.repeat(request, _tell)

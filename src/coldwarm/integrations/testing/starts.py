@@ -14,11 +14,11 @@ from coldwarm.integrations.testing import kept, limits, turns
 from coldwarm.integrations.testing.limits import MOST
 from coldwarm.report import compare
 from coldwarm.report.sentences import with_advice
+from coldwarm.runner import recompute
 from coldwarm.runner.functions import bench
 from coldwarm.runner.functions.request import Request
 from coldwarm.runner.process import temporary
 from coldwarm.runner.schedule.options import Options
-from coldwarm.runner.stored import noise, reading
 from coldwarm.stats.compare.comparable import failure
 from coldwarm.stats.compare.results import IncomparableError, NothingValidError
 
@@ -91,7 +91,7 @@ def _measured(asked: Asked, label: str | None) -> Measured:
             raise UsageError(f"{asked.target}: {with_advice(error.reason)}") from None
         if outcome.interrupted:
             raise KeyboardInterrupt
-        found = reading.read(outcome.path)
+        found = recompute.read(outcome.path)
     why = failure(next(iter(found.cases.values())))
     if why is not None:
         raise UsageError(f"{asked.target} fails in a fresh process: {with_advice(why)}")
@@ -118,7 +118,7 @@ def _compared(ours: Measured, asked: Asked, stored: Measured | Benchmarks, limit
     Raises:
         UsageError: they cannot be compared, and what to do.
     """
-    reports = noise.read(None, [Path(stored.path).parent])
+    reports = recompute.read_noise(None, [Path(stored.path).parent])
     rules = limits.Rules(limit.below or MOST, limit.allow, reports)
     try:
         return limits.against(ours, stored, asked.wanted, rules, opening.of_run(ours))

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
+    from coldwarm.registry import Source
     from coldwarm.runner.functions import request
-    from coldwarm.specs import Source
 
     Bench = Callable[[request.Request, Path], "Ended"]
 

@@ -25,13 +25,12 @@ from coldwarm.contracts.parsing import fault
 from coldwarm.contracts.reader import NAME, OutsideError, inside
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
+from coldwarm.runner import recompute
 from coldwarm.runner.catalogue import evidence
 from coldwarm.runner.catalogue.measuring import sha256
+from coldwarm.runner.consistency import Wrong, apart
 from coldwarm.runner.harness import harness_sha256
-from coldwarm.runner.stored import reading
-from coldwarm.runner.stored.differences import apart
-from coldwarm.runner.stored.reading import Found
-from coldwarm.runner.stored.wrong import Wrong
+from coldwarm.runner.recompute import Found
 from coldwarm.stats.catalogue import claim_again, pattern_again
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.catalogue import Kind
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import Measured
-    from coldwarm.runner.stored.wrong import At
+    from coldwarm.runner.consistency import At
 
     Result = PatternResult | ClaimResult
     Runs = Mapping[str, Measured]
@@ -86,7 +85,7 @@ class Stored:
             ContractError: a file does not keep its contract, or says what its observations do not
                 say.
         """
-        return {path: reading.read(self.index_of(path)) for path in self.pointed}
+        return {path: recompute.read(self.index_of(path)) for path in self.pointed}
 
     @cached_property
     def as_stored(self) -> dict[str, Measured]:
@@ -103,7 +102,7 @@ class Stored:
         """Whether all of it says that this version has measured it."""
         ours = self.index.harness_sha256 == harness_sha256()
         cases = (case for run in self.runs.values() for case in run.cases.values())
-        return ours and all(map(reading.same_harness, cases))
+        return ours and all(map(recompute.same_harness, cases))
 
     @cached_property
     def again(self) -> Again:

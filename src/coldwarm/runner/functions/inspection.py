@@ -20,14 +20,13 @@ from coldwarm.errors import ExitCode
 from coldwarm.frameworks import opened
 from coldwarm.functions import backend, sensitivity, values
 from coldwarm.functions.target import MissingNameError, TargetError
-from coldwarm.registry import backend_spec
+from coldwarm.registry import Source, backend_spec
 from coldwarm.runner.machine import gpus
 from coldwarm.runner.process import isolation, replies, temporary, view
 from coldwarm.runner.process.isolation import build, program, refuse_unnameable, shared
 from coldwarm.runner.process.replies import Facts, Inspection, Marked, Moves, Others
 from coldwarm.runner.process.spawn import MeasuredProcess, OutOfTimeError, ProcessFailedError
 from coldwarm.runner.schedule import killed
-from coldwarm.specs import Source
 from coldwarm.worker import gate
 
 if TYPE_CHECKING:

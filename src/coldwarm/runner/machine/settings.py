@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from coldwarm.contracts.reasons import Reason
+    from coldwarm.registry import BackendSpec
     from coldwarm.runner.schedule.suites import Case
-    from coldwarm.specs import BackendSpec
 
     Changes = Callable[[str], bool]
 

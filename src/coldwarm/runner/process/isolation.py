@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from coldwarm.contracts.base import CacheMode, CacheSettings
-    from coldwarm.specs import BackendSpec
+    from coldwarm.registry import BackendSpec
 
 
 _PROBE_BYTES = 256 * 1024

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.specs import BackendSpec, WorkloadSpec
+    from coldwarm.registry import BackendSpec, WorkloadSpec
 
 _PROBE = PACKAGE / "worker" / "probe.py"
 _TIMEOUT_S = 60.0

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import OwnCandidate
+    from coldwarm.registry import BackendSpec, WorkloadSpec
     from coldwarm.runner.schedule.options import Options
-    from coldwarm.specs import BackendSpec, WorkloadSpec
 
 
 @dataclass(frozen=True)

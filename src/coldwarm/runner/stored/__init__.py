@@ -1,1 +1,0 @@
-"""Stored results, believed as far as they can be computed again from what was measured."""
