@@ -27,7 +27,7 @@ from coldwarm.contracts.reasons import Reason, because
 from coldwarm.runner.machine import hardware as machine
 from coldwarm.runner.machine import software as tools
 from coldwarm.runner.machine.environment import collect, distributions
-from coldwarm.runner.machine.variables import allowed
+from coldwarm.runner.user_input import allowed
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -81,7 +81,7 @@ ALLOWED = {
         "TOML, and validation messages of msgspec",
     ),
     "doctor/compiles/torch_reasons.py": ("message line", "what PyTorch says; it has fields"),
-    "private/masking.py": ("text", "any text is searched for secrets; what is done is the same"),
+    "masking.py": ("text", "any text is searched for secrets; what is done is the same"),
     "publish/packages.py": ("line", "what pip writes"),
     "runner/functions/targets.py": ("text", "arguments of the command line"),
     "runner/machine/environment.py": ("text line", "metadata of distributions"),

@@ -14,9 +14,6 @@ import numpy as np
 import pytest
 from tests.faults.lab import GOOD, Lab
 
-from coldwarm.contracts.reader import Index
-from coldwarm.runner import recompute
-
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -173,15 +170,3 @@ def test_a_run_keeps_the_published_contract(
     wrong = [case for name, case in results.items() if "numpy" not in name]
     assert {case["status"] for case in wrong} == {"failed"}
     assert not any(case["timing"]["cold"]["runs"] for case in wrong)
-
-
-def test_the_index_of_an_earlier_version_is_still_read(bench: Lab) -> None:
-    assert bench.run("--backend", "numpy", "--cache-mode", "cold_process_cold_cache").code == 0
-    folder = bench.out / "nextstat"
-    index = read(folder / "ml_suite.json")
-    index["cases"][0]["warm_call_median_s"] = None
-    (folder / "ml_suite.json").unlink()
-    (folder / "suite.json").write_text(json.dumps(index))
-    assert [found.fault for found in Index(folder / "suite.json").checked()] == [None]
-    assert bench.command("validate", bench.out).code == 0
-    assert recompute.read(bench.out).cases

@@ -22,9 +22,9 @@ from tests.private import walk
 from tests.private.planted import Planted, body, shapes
 from tests.publish import judged
 
+from coldwarm import masking
 from coldwarm.cli import _tree
 from coldwarm.contracts.catalogue import Raised
-from coldwarm.private import known
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -227,7 +227,7 @@ class Planting(Desk):
         with (
             mock.patch.dict(os.environ, self.environment(), clear=True),
             mock.patch.object(sys, "argv", ["coldwarm", *map(str, arguments)]),
-            mock.patch.object(known, "_told", set()),
+            mock.patch.object(masking, "_told", set()),
             chdir(self.user),
             redirect_stdout(out),
             redirect_stderr(err),

@@ -13,16 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.private.planted import SHAPES, Planted, body, shapes
 
+from coldwarm import masking
 from coldwarm.contracts.reasons import codes, declared
-from coldwarm.private import known
-from coldwarm.private.masking import alike, cleaned, masked
+from coldwarm.masking import alike, cleaned, masked
 from coldwarm.runner import describe
 
 
 @pytest.fixture(autouse=True)
 def _nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let nothing be private but what a test says."""
-    monkeypatch.setattr(known, "_told", set())
+    monkeypatch.setattr(masking, "_told", set())
 
 
 @pytest.mark.parametrize("planted", shapes("alone", 100), ids=[*SHAPES, "private key"])
@@ -309,7 +309,7 @@ def test_time_grows_with_the_length_of_a_text(unit: str) -> None:
 
 def test_nothing_of_it_is_loaded_at_the_start() -> None:
     code = "import sys, coldwarm.cli.main, coldwarm.cli.run\n"
-    code += "print({'detect_secrets', 'coldwarm.private.shapes'} & sys.modules.keys())"
+    code += "print({'detect_secrets', 'coldwarm.secret_patterns'} & sys.modules.keys())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
 

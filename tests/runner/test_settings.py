@@ -8,7 +8,7 @@ import pytest
 
 from coldwarm import registry
 from coldwarm.contracts.reasons import RefusedError
-from coldwarm.private.masking import cleaned
+from coldwarm.masking import cleaned
 from coldwarm.report.sentences import with_advice
 from coldwarm.runner.machine import settings
 from coldwarm.runner.schedule import suites

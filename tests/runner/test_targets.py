@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from coldwarm.errors import UsageError
-from coldwarm.private.masking import masked
+from coldwarm.masking import masked
 from coldwarm.runner.functions import targets
 from coldwarm.runner.functions.targets import Target
 

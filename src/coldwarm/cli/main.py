@@ -176,7 +176,7 @@ def _failed(error: BaseException) -> int:
 def _masked(text: str) -> str:
     """Return a text without what is private; where that cannot be told, nothing of it."""
     try:
-        from coldwarm.private.masking import masked
+        from coldwarm.masking import masked
 
         return masked(text)
     except BaseException:  # noqa: BLE001 - what is to be told is another error
@@ -204,7 +204,7 @@ def _written(error: BaseException) -> str:
         import tempfile
         import traceback
 
-        from coldwarm.private.masking import masked
+        from coldwarm.masking import masked
 
         text = masked("".join(traceback.format_exception(error)))
         number, path = tempfile.mkstemp(prefix="coldwarm-error-", suffix=".txt")

@@ -21,11 +21,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import msgspec
 
-from coldwarm import __version__, installing
+from coldwarm import __version__, installing, masking
 from coldwarm.contracts.base import Record, documents
 from coldwarm.contracts.parsing import explain, fault, line_of, parse, refuse_non_finite
 from coldwarm.errors import ContractError, NewerVersionError, UsageError
-from coldwarm.private import masking
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -106,7 +105,7 @@ def without_secrets(value: V) -> V:
     """
     name = type(value).__name__
     try:
-        plain = masking.cleaned(msgspec.to_builtins(value))
+        plain = cleaned(msgspec.to_builtins(value))
         refuse_non_finite(plain, name)
     except (UnicodeEncodeError, TypeError, RecursionError) as error:
         raise _unwritable(value, error) from None
@@ -116,6 +115,31 @@ def without_secrets(value: V) -> V:
         return msgspec.convert(plain, type(value))
     except msgspec.ValidationError as error:
         raise explain(error, plain, type(value), None, name) from None
+
+
+def cleaned(value: Any) -> Any:
+    """Return plain values as they may be written: every text masked, keys of mappings too."""
+    return masking.cleaned(value)
+
+
+def same_apart_from_masks(one: object, other: object) -> bool:
+    """Say whether two plain values are the same, whatever was masked in their texts."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        pairs = zip(_besides(one, other), _besides(other, one), strict=False)
+        named = ((one[name], other[name]) for name in one.keys() & other.keys())
+        same = all(same_apart_from_masks(*pair) for pair in (*named, *pairs))
+        return len(one) == len(other) and same
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        pairs = zip(one, other, strict=False)
+        return len(one) == len(other) and all(same_apart_from_masks(*pair) for pair in pairs)
+    if isinstance(one, str) and isinstance(other, str):
+        return masking.alike(one, other)
+    return one == other
+
+
+def _besides(mapping: dict[object, object], other: dict[object, object]) -> list[object]:
+    """Return the items whose names the other lacks, as a name may have been masked there."""
+    return [[name, value] for name, value in mapping.items() if name not in other]
 
 
 def _unwritable(value: object, error: Exception) -> ContractError:

@@ -80,7 +80,7 @@ def inside(folder: Path, named: str) -> Path:
 
 NAME = "suite.json"
 NAMES = (NAME, nextstat.INDEX)
-"""What an index may be called; that of published results was ``suite.json`` once, too."""
+"""What an index may be called: of a run, and of published results alone."""
 ADVICE = "measure again, or restore the file"
 _At = tuple[str | int, ...]
 

@@ -1,7 +1,7 @@
 """What the journal must not tell, and that can be told from the rest without loading anything.
 
 Values of variables and of options whose names say that they are secret, and tokens of known
-services. A journal is read by what knows many more of them (``coldwarm.private``).
+services. A journal is read by what knows many more of them (``coldwarm.masking``).
 """
 
 import os

@@ -16,7 +16,6 @@ from packaging.utils import canonicalize_name
 from coldwarm.contracts import codec
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
-from coldwarm.private.masking import masked
 from coldwarm.publish import (
     citing,
     environment,
@@ -32,6 +31,7 @@ from coldwarm.publish import (
 from coldwarm.publish.code import not_repeatable
 from coldwarm.publish.writing import sha256_of, unwritable, write_new
 from coldwarm.runner.harness import harness_sha256
+from coldwarm.runner.user_input import is_private
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -121,7 +121,7 @@ def _refuse_id(snapshot_id: str) -> None:
     if not _ID.fullmatch(snapshot_id):
         text = "--id takes letters, digits, dots, dashes and underscores, at most 100, such as"
         raise UsageError(f"{text} ml-2026-02: got {snapshot_id[:100]!r}")
-    if masked(snapshot_id) != snapshot_id:
+    if is_private(snapshot_id):
         raise UsageError("--id holds something private, which would be told; choose another")
 
 

@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from coldwarm.contracts import journal, nextstat
-from coldwarm.contracts.codec import decode, decode_as, encode
+from coldwarm.contracts.codec import cleaned, decode, decode_as, encode
 from coldwarm.contracts.nextstat import NextstatSuite
 from coldwarm.contracts.parsing import dotted, fault
 from coldwarm.contracts.reader import NAME
 from coldwarm.contracts.result import CaseResult, SuiteResult
 from coldwarm.errors import InvalidResultError
-from coldwarm.private import known
-from coldwarm.private.masking import cleaned
 from coldwarm.publish import layout
 from coldwarm.publish.writing import sha256_of, write_new
 from coldwarm.runner.process import temporary
+from coldwarm.runner.user_input import secret_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -44,7 +43,7 @@ def refuse_secrets(files: Mapping[str, bytes]) -> None:
     Raises:
         ContractError: one does; the message says which.
     """
-    values = [value.encode("utf-8", "surrogateescape") for value in known.current().values]
+    values = secret_values()
     for path, data in files.items():
         if any(value in path.encode() for value in values):
             what = "the name of a file holds the value of a variable that is a secret"

@@ -6,8 +6,8 @@ from string import Formatter
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.contracts.reasons import declared
-from coldwarm.private.masking import cleaned
 from coldwarm.report import units
+from coldwarm.report.shown import withheld
 from coldwarm.report.words import either, mode_name
 
 if TYPE_CHECKING:
@@ -64,12 +64,12 @@ _WRITTEN: dict[str, Callable[[Any], str]] = {
 def words(reason: Reason) -> str:
     """Return a reason as a sentence without a full stop, with nothing private in it."""
     parts = "; ".join(map(words, reason.parts))
-    return _WORDS.format(declared(reason.code).sentence, **cleaned(reason.values), parts=parts)
+    return _WORDS.format(declared(reason.code).sentence, **withheld(reason.values), parts=parts)
 
 
 def advice(reason: Reason) -> str:
     """Return what a person can do about it, or about what it rests on; empty where unknown."""
-    own = _WORDS.format(declared(reason.code).advice, **cleaned(reason.values))
+    own = _WORDS.format(declared(reason.code).advice, **withheld(reason.values))
     return own or "; ".join(filter(None, dict.fromkeys(map(advice, reason.parts))))
 
 

@@ -16,10 +16,10 @@ from rich.segment import Segment
 from rich.text import Text
 
 from coldwarm.errors import is_plain, printable, visible
-from coldwarm.private.masking import masked
+from coldwarm.masking import cleaned, masked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from rich.console import ConsoleOptions, RenderableType
 
@@ -37,6 +37,12 @@ def line(text: object, style: str = "") -> Text:
 def told(text: object) -> str:
     """Return foreign text as one line with nothing private in it."""
     return printable(masked(str(text)))
+
+
+def withheld(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a sentence with nothing private in them."""
+    found: dict[str, Any] = cleaned(values)
+    return found
 
 
 def lines(written: str, style: str = "") -> Text:

@@ -10,9 +10,9 @@ import msgspec
 from msgspec import UNSET
 
 from coldwarm.caches import modes
+from coldwarm.contracts.codec import cleaned
 from coldwarm.contracts.observation import PARTS, first_result_s
 from coldwarm.contracts.reasons import is_wrong
-from coldwarm.private import masking
 from coldwarm.runner.schedule import limits
 from coldwarm.stats.disturbances import must_be_flagged
 from coldwarm.stats.selection import claims
@@ -195,26 +195,6 @@ def _plain(record: object, name: str) -> object:
     return msgspec.to_builtins(getattr(record, name))
 
 
-def same_apart_from_masks(one: object, other: object) -> bool:
-    """Say whether two plain values are the same, whatever was masked in their texts."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        pairs = zip(_besides(one, other), _besides(other, one), strict=False)
-        named = ((one[name], other[name]) for name in one.keys() & other.keys())
-        same = all(same_apart_from_masks(*pair) for pair in (*named, *pairs))
-        return len(one) == len(other) and same
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        pairs = zip(one, other, strict=False)
-        return len(one) == len(other) and all(same_apart_from_masks(*pair) for pair in pairs)
-    if isinstance(one, str) and isinstance(other, str):
-        return masking.alike(one, other)
-    return one == other
-
-
-def _besides(mapping: dict[object, object], other: dict[object, object]) -> list[object]:
-    """Return the items whose names the other lacks, as a name may have been masked there."""
-    return [[name, value] for name, value in mapping.items() if name not in other]
-
-
 def _same(said: object, held: object) -> bool:
     if type(said) is not type(held):
         # A whole number may stand where a number with a point is meant, and no truth.
@@ -224,7 +204,7 @@ def _same(said: object, held: object) -> bool:
     if isinstance(said, str) and isinstance(held, str):
         # What was written is without the names of this user: it is masked here as it was there.
         # What is masked in it already stands for itself alone, and not for any text.
-        return said == held or masking.cleaned(said) == masking.cleaned(held)
+        return said == held or cleaned(said) == cleaned(held)
     return bool(said == held)
 
 

@@ -453,7 +453,7 @@ def _as_told(case: CaseResult, told: dict[tuple[str, int, int], Observation]) ->
             side = "the journal" if key not in told else "it"
             what = f"{side} lacks the process of {where}, which the other has"
             yield Wrong(("observations",), what)
-        elif not consistency.same_apart_from_masks(
+        elif not codec.same_apart_from_masks(
             *(msgspec.to_builtins(one[key]) for one in (told, kept))
         ):
             what = f"the process of {where} is not what the journal says of it"

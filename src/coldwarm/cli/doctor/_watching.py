@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from coldwarm.cli._options import say
 from coldwarm.cli.doctor import _then
 from coldwarm.errors import ExitCode, StorageError, UsageError
-from coldwarm.private import masking
+from coldwarm.runner.user_input import command_line as masked_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -44,7 +44,7 @@ class Watching:
     @property
     def shown(self) -> list[str]:
         """The command line with nothing private in it."""
-        return masking.command([self.python, *self.command])
+        return masked_command([self.python, *self.command])
 
     def run(self, started_at: str) -> int:
         """Do all of it, and return the exit status; negative: the signal that ended the program.
@@ -169,7 +169,7 @@ def _write_warmup(
     if not found.kept:
         say(f"coldwarm: JAX compiled nothing that can be kept; {path} is not written", err=True)
         return
-    text = script(found, masking.command(command_line), path, warming.archive_of(path), date)
+    text = script(found, masked_command(command_line), path, warming.archive_of(path), date)
     warming.write(found, text, path, journal)
     left = f", without {len(found.left_out)} that cannot be" if found.left_out else ""
     what = f"coldwarm: {path} compiles {counted(len(found.kept), 'program')} beforehand{left}"

@@ -11,8 +11,8 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from coldwarm.contracts.codec import cleaned
 from coldwarm.errors import printable
-from coldwarm.private.masking import cleaned
 from coldwarm.stats.doctor.account import imports, span_of
 from coldwarm.stats.doctor.elapsed import outside
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coldwarm.private.masking import cleaned
+from coldwarm.contracts.codec import cleaned
 from coldwarm.report import units
 from coldwarm.report.charts.looks import COLOURS, PART_COLOURS
 from coldwarm.report.doctor.summary import (

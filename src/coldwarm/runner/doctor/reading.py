@@ -15,8 +15,8 @@ from coldwarm.contracts.doctor import DoctorReport
 from coldwarm.contracts.reasons import because
 from coldwarm.doctor.journal import BESIDE, COUNTS, LINES, LOST, VARIABLE
 from coldwarm.errors import UsageError
-from coldwarm.private.masking import taken_in
 from coldwarm.runner.doctor.rows import rows
+from coldwarm.runner.user_input import of_program
 from coldwarm.stats.doctor.account import account, beyond, unseen_before
 from coldwarm.stats.doctor.code.sources import Sources
 from coldwarm.stats.doctor.findings import findings, ranked
@@ -68,8 +68,10 @@ def read(folder: Path) -> Watched:
         text = f"{folder} holds no journal of the doctor's: was the program a Python program?"
         raise UsageError(text)
     found = texts([row for own, _ in paired for row in own])
-    sources = Sources({taken_in(name): text for name, text in found.items()})
-    seen = [Seen(taken_in(own), _counts(path.with_suffix(COUNTS)), sources) for own, path in paired]
+    sources = Sources({of_program(name): text for name, text in found.items()})
+    seen = [
+        Seen(of_program(own), _counts(path.with_suffix(COUNTS)), sources) for own, path in paired
+    ]
     seen.sort(key=lambda one: one.rows[0]["at_s"])
     first, *others = seen
     return Watched([first, *(one for one in others if one.calls or not _is_pythons(one))], sources)
@@ -155,7 +157,7 @@ def report(
         unseen=list(_unseen(watched.processes, ended)),
     )
     # A line of the program's source may hold a secret too.
-    return msgspec.convert(taken_in(msgspec.to_builtins(made)), DoctorReport)
+    return msgspec.convert(of_program(msgspec.to_builtins(made)), DoctorReport)
 
 
 def _of_a_pass(one: Finding) -> bool:

@@ -14,8 +14,8 @@ from coldwarm.contracts.result import OwnCandidate
 from coldwarm.functions import sensitivity
 from coldwarm.registry import Source, WorkloadSpec
 from coldwarm.runner.functions.inspection import BACKEND, caches_of, program_of, specification
-from coldwarm.runner.machine.variables import told
 from coldwarm.runner.schedule.suites import Answer, Case
+from coldwarm.runner.user_input import told
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.runner.functions import targets
-from coldwarm.runner.machine.variables import is_told
 from coldwarm.runner.schedule.batches import BLOCKS
 from coldwarm.runner.schedule.options import COLD, Options
+from coldwarm.runner.user_input import is_told
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

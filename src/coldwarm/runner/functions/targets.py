@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.contracts.base import LONGEST, is_name
+from coldwarm.contracts.codec import cleaned
 from coldwarm.errors import UsageError, shorten
-from coldwarm.private.known import is_secret_name, withhold
-from coldwarm.private.masking import masked
 from coldwarm.registry import unknown
-from coldwarm.runner.machine.variables import is_told
+from coldwarm.runner.user_input import is_private, withhold_input, withhold_variable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -131,8 +130,7 @@ def parse_inputs(texts: Iterable[str]) -> list[dict[str, Any]]:
             what = f"for several shapes write {one['name']}=f32[512];[600]"
             raise UsageError(f"--input {one['name']} is given twice; {what}")
         found[one["name"]] = one
-        if isinstance(one.get("value"), str) and is_secret_name(one["name"]):
-            withhold([one["value"]])
+        withhold_input(one["name"], one.get("value"))
     _refuse_repeated(list(found.values()))
     return list(found.values())
 
@@ -224,16 +222,16 @@ def labelled(targets: Sequence[Target]) -> list[Target]:
         raise UsageError(f"{text}: LABEL=TARGET")
     if twice:
         raise UsageError(f"two candidates are called {min(twice)!r}; name them: LABEL={min(twice)}")
-    private = next((t.label for t in result if masked(t.label) != t.label), None)
+    private = next((t.label for t in result if is_private(t.label)), None)
     if private is not None:
-        text = f"the candidate {masked(private)} has a label that looks like something private"
+        text = f"the candidate {cleaned(private)} has a label that looks like something private"
         raise UsageError(f"{text}; a label stands in every file: choose another")
     return result
 
 
 def _presentable(name: str) -> str:
     """Return a name that may stand in every file: ``candidate`` for one that looks private."""
-    return name if masked(name) == name else "candidate"
+    return "candidate" if is_private(name) else name
 
 
 def with_pythons(targets: Sequence[Target], given: Sequence[str]) -> list[Target]:
@@ -298,7 +296,7 @@ def _program(path: str) -> str:
 def _at(label: str, environment: str) -> str:
     """Return a label with its environment, which is no address of mail that would be masked."""
     made = f"{label}@{environment}"
-    return made if masked(made) == made else made.replace(".", "_")
+    return made.replace(".", "_") if is_private(made) else made
 
 
 def _environment(python: str) -> str:
@@ -310,8 +308,7 @@ def withhold_values(given: Iterable[str]) -> None:
     """Keep the values of variables that are no settings out of every text."""
     for text in given:
         head, _, value = text.partition("=")
-        if not is_told(head.rpartition(":")[2], value):
-            withhold([value])
+        withhold_variable(head.rpartition(":")[2], value)
 
 
 def with_variables(targets: Sequence[Target], given: Iterable[str]) -> list[Target]:

@@ -21,7 +21,7 @@ from coldwarm.contracts.environment import Environment, Python
 from coldwarm.contracts.reasons import Reason, because, missing
 from coldwarm.runner.machine import hardware as machine
 from coldwarm.runner.machine import software as tools
-from coldwarm.runner.machine.variables import allowed
+from coldwarm.runner.user_input import allowed
 
 
 def collect() -> Environment:

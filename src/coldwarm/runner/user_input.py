@@ -1,4 +1,4 @@
-"""Which environment variables are published, and what is taken out of their values. Pure.
+"""What comes in from the user's world, as it may be told: variables, command lines, values. Pure.
 
 The value of a variable is told by an allow-list of those that change a measurement, and only
 where it looks like a setting. Of one whose name sounds like a secret, or whose value looks like
@@ -8,13 +8,20 @@ none, the name is told alone; what is not on the list does not appear.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from coldwarm.private.known import is_secret_name
-from coldwarm.private.masking import MASK, masked
+from coldwarm.masking import (
+    MASK,
+    cleaned,
+    current,
+    is_secret_name,
+    is_secret_option,
+    masked,
+    withhold,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 _PREFIXES = (
     "BLIS_",
@@ -91,6 +98,8 @@ _SETTINGS = re.compile(
 """What the value of a setting is made of: numbers, words, flags, paths."""
 _PARTS = re.compile(r"(?<==)|[\s,;:|{}()\[\]]+")
 _CHUNKS = re.compile(r"[^\s,;:|{}()\[\]=]+=?")
+_SHORT_SECRET = re.compile(r"-[pP](?=.)(?!=?\d{1,5}$)(?!(?:r|a|l|o|e|i)[a-z-]+=?)")
+"""``-pX``, as some tools take a password: no number of a port, and no long option."""
 _LONGEST = 32
 """Characters of a word; flags and paths may be longer."""
 _FREE = frozenset(
@@ -152,3 +161,60 @@ def _kept(chunk: re.Match[str]) -> str:
 
 def _readable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
+
+
+def command_line(arguments: Sequence[str]) -> list[str]:
+    """Return a command line without the values of secret options, which are told nowhere else.
+
+    ``--token X``, ``--api-key=X``, ``-p X`` and ``-pX``, and whatever ``masked`` knows.
+    """
+    found: list[str] = []
+    hidden = False
+    for one in arguments:
+        name, equals, value = one.partition("=")
+        if hidden and not (one.startswith("-") and is_secret_option(name)):
+            withhold([one])
+            found.append(MASK)
+            hidden = False
+        elif is_secret_option(name):
+            withhold([value])
+            found.append(f"{name}={MASK}" if equals else name)
+            hidden = not equals
+        elif _SHORT_SECRET.match(one):
+            withhold([one[2:].lstrip("=")])
+            found.append(one[:2] + MASK)
+            hidden = False
+        else:
+            found.append(one)
+            hidden = one in {"-p", "-P"}
+    return [masked(one) for one in found]
+
+
+def withhold_input(name: str, value: object) -> None:
+    """Keep an argument of a function out of every text, where its name says that it is secret."""
+    if isinstance(value, str) and is_secret_name(name):
+        withhold([value])
+
+
+def withhold_variable(name: str, value: str) -> None:
+    """Keep the value of a variable that is no setting out of every text."""
+    if not is_told(name, value):
+        withhold([value])
+
+
+def is_private(text: str) -> bool:
+    """Say whether a text, such as a label or an id, would not be written as it is."""
+    return masked(text) != text
+
+
+def of_program(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """Return plain values from a user's program without secrets.
+
+    Names of folders stay, as files are found by them: they are taken out when it is written.
+    """
+    return cleaned(value, places=False)
+
+
+def secret_values() -> list[bytes]:
+    """Return the secrets that this process knows, as they may stand in a file."""
+    return [value.encode("utf-8", "surrogateescape") for value in current().values]
