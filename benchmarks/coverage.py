@@ -20,10 +20,9 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
+from coldwarm.stats.distribution import assess
 from coldwarm.stats.intervals import median_interval
-from coldwarm.stats.many import held
-from coldwarm.stats.precision import assess
-from coldwarm.stats.ratio import compare
+from coldwarm.stats.ratio import compare, held
 
 if TYPE_CHECKING:
     from coldwarm.contracts.answer import Comparison

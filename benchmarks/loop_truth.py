@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING
 
 from benchmarks import runs
 from benchmarks.plan_truth import MISSED, MODES, REPEATS, THREADS, Prediction, program_s
+from benchmarks.whole_loops import predict
 from rich.console import Console
 from rich.table import Table
 
 from coldwarm import registry
 from coldwarm.contracts.base import DTYPE_NAMES
-from coldwarm.stats.plan.whole_loops import predict
 
 if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode

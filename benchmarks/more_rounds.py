@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from coldwarm.stats.intervals import paired_rows
-from coldwarm.stats.many import ERROR_RATE
-from coldwarm.stats.serial import related
+from coldwarm.stats.ratio import ERROR_RATE, related
 
 if TYPE_CHECKING:
     from collections.abc import Callable

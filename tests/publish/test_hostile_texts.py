@@ -23,9 +23,9 @@ from coldwarm.report import bench, compare, markdown, terminal
 from coldwarm.report.formats import base
 from coldwarm.report.shown import PlainConsole
 from coldwarm.runner import recompute
+from coldwarm.stats.bench_report import bench_report
 from coldwarm.stats.compare.comparable import FIELDS
 from coldwarm.stats.compare.results import compare_results
-from coldwarm.stats.plan import benching
 
 if TYPE_CHECKING:
     from coldwarm.contracts.comparison import RunComparison
@@ -141,7 +141,7 @@ def test_json(hostile: Measured) -> None:
 def test_annotations_of_a_workflow(hostile: Measured, comparison: RunComparison) -> None:
     cases = list(hostile.cases.values())
     assert hostile.suite is not None
-    report, _ = benching.report(hostile.suite, cases, "out", Policy())
+    report, _ = bench_report(hostile.suite, cases, "out", Policy())
     for text in (
         bench.github(report, hostile.suite, cases),
         compare.github(comparison, defaultdict(lambda: spoiled.BAD)),

@@ -11,8 +11,7 @@ from tests.report import conftest
 from coldwarm.contracts.answer import Answer, ByCalls, CallRange, Crossing
 from coldwarm.contracts.reasons import Reason, because
 from coldwarm.report import answers
-from coldwarm.stats.answers import answer
-from coldwarm.stats.plan.leading import leads
+from coldwarm.stats.answers import answer, leads
 
 if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult

@@ -20,7 +20,7 @@ from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import Measured
 from coldwarm.report.formats import html
 from coldwarm.runner import recompute
-from coldwarm.stats.plan.gathering import gather
+from coldwarm.stats.plan.costs import gather
 from coldwarm.stats.plan.grid import grid
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coldwarm.report.share import Share
+from coldwarm.report.progress import Share
 
 
 def test_it_counts_until_there_is_an_estimate() -> None:

@@ -22,7 +22,7 @@ from coldwarm.runner.schedule.batches import (
 )
 from coldwarm.runner.schedule.options import Options
 from coldwarm.runner.turns import Turns
-from coldwarm.stats.precision import MEDIAN_ERROR
+from coldwarm.stats.distribution import MEDIAN_ERROR
 
 if TYPE_CHECKING:
     from coldwarm.runner.running import Place, Running

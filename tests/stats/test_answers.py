@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from tests.stats import results
 
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.answers import answer, answers, changes
+from coldwarm.stats.answers import FEWEST, answer, answers, by_calls, changes
 from coldwarm.stats.outcome import with_comparisons
-from coldwarm.stats.plan.cheapest import FEWEST, by_calls
 from coldwarm.stats.plan.costs import WARM_CALL, Costs
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from coldwarm.contracts.answer import Comparison
 from coldwarm.contracts.policy import KINDS, Policy, Rule
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
-from coldwarm.stats.plan import benching
+from coldwarm.stats.bench_report import bench_report
 
 if TYPE_CHECKING:
     from coldwarm.contracts.base import MetricKind
@@ -40,7 +40,7 @@ def compared(verdict: str, low: float | None, high: float | None) -> Comparison:
 
 def report(cases: list[CaseResult], limits: dict[Failing, float]) -> BenchReport:
     policy = Policy(thresholds=dict.fromkeys(KINDS, 0.02), fail_on=limits)
-    made, _ = benching.report(samples.index(), cases, "out", policy)
+    made, _ = bench_report(samples.index(), cases, "out", policy)
     assert codec.decode(codec.encode(made), "the report") == made
     return made
 
@@ -86,7 +86,7 @@ def test_limits_stand_apart_for_cold_and_warm() -> None:
     limits: dict[MetricKind, dict[Failing, float]]
     limits = {"warm": {"slower": 0.04}, "cold": {"slower": 0.10}}
     policy = strict(Policy(fail_on_kind=limits))
-    made, _ = benching.report(samples.index(), two(warm, cold), "out", policy)
+    made, _ = bench_report(samples.index(), two(warm, cold), "out", policy)
     assert [one.fails_beyond for one in made.verdicts] == [0.04, None]
 
 
@@ -99,16 +99,16 @@ def test_a_rule_is_for_figures_by_name_and_must_be_for_some() -> None:
     rule = Rule("*", "warm.*", None, {"slower": 0.5}, 1, 1)
     policy = strict(Policy(fail_on={"slower": 0.01}, rules=(rule,), path="limits.toml"))
     cases = two(compared("slower", 1.05, 1.10))
-    made, _ = benching.report(samples.index(), cases, "out", policy)
+    made, _ = bench_report(samples.index(), cases, "out", policy)
     assert made.n_failing == 0
     other = replace(policy, rules=(replace(rule, cases="other"),))
     with pytest.raises(UsageError, match=r"limits\.toml:1: .*'other' matches no compared case"):
-        benching.report(samples.index(), cases, "out", other)
+        bench_report(samples.index(), cases, "out", other)
 
 
 def test_below_the_threshold_of_a_policy_nothing_fails() -> None:
     policy = Policy(thresholds=dict.fromkeys(KINDS, 0.2), fail_on={"slower": 0.0})
-    made, _ = benching.report(samples.index(), two(compared("slower", 1.05, 1.1)), "out", policy)
+    made, _ = bench_report(samples.index(), two(compared("slower", 1.05, 1.1)), "out", policy)
     assert made.n_failing == 0
 
 

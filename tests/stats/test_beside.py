@@ -10,7 +10,7 @@ from tests.stats.test_summarise import COLD, FILLED, WARM, observed, warm_blocks
 
 from coldwarm.contracts.observation import CacheEvidence, published
 from coldwarm.report.sentences import words
-from coldwarm.stats import faults
+from coldwarm.stats import selection
 from coldwarm.stats.selection import counted, is_beside, keeping
 from coldwarm.stats.summarise import compare_case, summarise
 
@@ -98,9 +98,9 @@ def test_no_gain_is_no_caution_and_an_open_one_is_told() -> None:
 
 
 def test_page_faults_matter_by_their_share_of_a_call() -> None:
-    assert faults.gives_back(plain(0, 1e-3, 100).blocks)
-    assert not faults.gives_back(plain(0, 1e-1, 100).blocks)
-    assert not faults.gives_back(warm_blocks(0)), "not counted"
+    assert selection.gives_back(plain(0, 1e-3, 100).blocks)
+    assert not selection.gives_back(plain(0, 1e-1, 100).blocks)
+    assert not selection.gives_back(warm_blocks(0)), "not counted"
 
 
 def test_a_framework_s_own_settings_are_a_figure_beside() -> None:

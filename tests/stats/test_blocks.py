@@ -12,8 +12,7 @@ from tests.stats.test_summarise import WARM, observed
 
 from coldwarm.contracts.observation import Block, Judgement, Observation
 from coldwarm.contracts.reasons import Reason, Value, because
-from coldwarm.stats.pairs import log_ratios
-from coldwarm.stats.ratio import compare_pairs
+from coldwarm.stats.ratio import compare_pairs, log_ratios
 from coldwarm.stats.selection import warm_processes
 from coldwarm.stats.summarise import compare_case
 

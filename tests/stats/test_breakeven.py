@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from coldwarm.contracts.reasons import because
 from coldwarm.report.sentences import words
-from coldwarm.stats.bounded import difference
+from coldwarm.stats.intervals import difference
 from coldwarm.stats.plan.breakeven import break_even, no_dearer_from, no_dearer_until
 from coldwarm.stats.plan.costs import WARM_CALL, Costs
 

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.many import held
-from coldwarm.stats.ratio import compare
+from coldwarm.stats.ratio import compare, held
 
 if TYPE_CHECKING:
     from coldwarm.contracts.answer import Comparison

@@ -11,10 +11,11 @@ from coldwarm.contracts.observation import Counts
 from coldwarm.contracts.policy import CountLimit
 from coldwarm.contracts.reasons import because
 from coldwarm.report.sentences import words
-from coldwarm.stats.compare.counts import judge, n_failing, unheard
-from coldwarm.stats.counts import of_case
+from coldwarm.stats.compare.figures import judge_counts, unheard
+from coldwarm.stats.summarise import summarise
 
 if TYPE_CHECKING:
+    from coldwarm.contracts.answer import Caution
     from coldwarm.contracts.observation import Observation
 
 CACHED = because("inside_cached", cache="Numba's cache")
@@ -27,6 +28,12 @@ def counted(n: int | None, **changes: Any) -> Observation:
         else Counts(numbers={"signatures": n})
     )
     return samples.observation(counts=counts, **changes)
+
+
+def of_case(observations: list[Observation]) -> tuple[Counts, list[Caution]]:
+    """Return the counts of a case, and the cautions about them."""
+    made = summarise(observations, ["cold_process_cold_cache"])
+    return made.counts, [one for one in made.warnings if one.kind == "counts"]
 
 
 def test_what_processes_have_counted_alike_is_the_cases() -> None:
@@ -69,14 +76,16 @@ def test_processes_that_do_not_count_have_no_counts() -> None:
 def test_a_limit_is_the_most_that_does_not_fail(limit: CountLimit, allowed: int) -> None:
     before = Counts(numbers={"equations": 100})
     for now, failing in ((99, 0), (100, 0), (allowed, 0), (allowed + 1, 1)):
-        verdicts = judge("new", before, Counts(numbers={"equations": now}), {"equations": limit})
-        assert n_failing(verdicts) == failing
+        verdicts = judge_counts(
+            "new", before, Counts(numbers={"equations": now}), {"equations": limit}
+        )
+        assert sum(one.fails_beyond is not None for one in verdicts) == failing
         expected = "same" if now == 100 else "more" if now > 100 else "less"
         assert [one.verdict for one in verdicts] == [expected]
 
 
 def test_a_share_of_nothing_is_nothing() -> None:
-    (one,) = judge(
+    (one,) = judge_counts(
         "new",
         Counts(numbers={"graph_breaks": 0}),
         Counts(numbers={"graph_breaks": 1}),
@@ -88,15 +97,15 @@ def test_a_share_of_nothing_is_nothing() -> None:
 def test_what_is_not_known_on_both_sides_is_undecided_and_says_why() -> None:
     known, unknown = Counts(numbers={"signatures": 3}), Counts(null_reasons={"signatures": CACHED})
     for sides in ((known, unknown), (unknown, known)):
-        (one,) = judge("new", *sides, {"signatures": CountLimit()})
+        (one,) = judge_counts("new", *sides, {"signatures": CountLimit()})
         assert (one.verdict, one.reason, one.fails_beyond) == ("undecided", CACHED, None)
-    (one,) = judge("new", known, Counts(), {})
+    (one,) = judge_counts("new", known, Counts(), {})
     assert one.reason == because("not_counted")
     assert not one.guarded
 
 
 def test_a_guard_of_what_nobody_counts_is_noticed() -> None:
     limits = {"signatures": CountLimit(), "programs": CountLimit()}
-    verdicts = judge("new", Counts(numbers={"signatures": 3}), Counts(), limits)
+    verdicts = judge_counts("new", Counts(numbers={"signatures": 3}), Counts(), limits)
     assert [one.name for one in verdicts] == ["programs", "signatures"]
     assert unheard(limits, verdicts) == ["programs"]

@@ -12,8 +12,10 @@ from tests.report.charts import conftest
 from tests.stats import results
 
 from coldwarm.contracts.observation import Block, LoopAccount
+from coldwarm.report.charts import memory, new_shape, scenarios, warm
 from coldwarm.runner import recompute
-from coldwarm.stats.drawn import gates, loops, memory, shapes, totals, warm
+from coldwarm.stats import outcome
+from coldwarm.stats.plan import grid
 from coldwarm.stats.selection import warm_processes
 from coldwarm.stats.steady import detect, steady_places
 
@@ -38,7 +40,7 @@ def test_steady_places_are_those_of_the_samples(seed: int) -> None:
 def test_processes_lie_end_to_end() -> None:
     cases = [conftest.case("numpy")]
     found = warm.processes(cases)
-    samples = warm.samples(cases)
+    samples = warm._every_sample(cases)
     begins = 0
     for one in found:
         assert one.begins == begins
@@ -59,39 +61,41 @@ def test_a_block_with_compiles_is_in_no_figure() -> None:
         for one in case.observations
     ]
     changed = msgspec.structs.replace(case, observations=seen)
-    assert warm.samples([changed]) == warm.samples([case])
+    assert warm._every_sample([changed]) == warm._every_sample([case])
 
 
 def test_memory_only_grows() -> None:
     """THEN stages lie end to end up to the second call, and the last end is the peak."""
     (case,) = _computed([conftest.case("numpy")])
-    stages = [one for one in memory.growth([case]) if one.cache_mode == conftest.EMPTY]
+    stages = [one for one in memory._growth([case]) if one.cache_mode == conftest.EMPTY]
     assert stages[0].from_bytes == 0
     for before, after in pairwise(stages):
         assert after.from_bytes == before.to_bytes
         assert after.to_bytes >= after.from_bytes
-    (median,) = [one for one in memory.medians([case]) if one.cache_mode == conftest.EMPTY]
+    (median,) = [
+        one for one in memory._medians_of_cases([case]) if one.cache_mode == conftest.EMPTY
+    ]
     assert stages[-1].to_bytes == median.median_bytes
-    assert {one.peak_bytes for one in memory.peaks([case])} == {140_000_000}
+    assert {one.peak_bytes for one in memory._peaks([case])} == {140_000_000}
 
 
 def test_new_shapes_beside_other_calls() -> None:
-    found = shapes.calls(_computed([conftest.case("numpy", n=4)]))
+    found = new_shape._calls(_computed([conftest.case("numpy", n=4)]))
     kinds = [one.kind for one in found]
     assert kinds.count("new") == 8
     assert kinds.count("first") == 4
     assert kinds.count("warm") == 4
-    assert shapes.calls([results.case()]) == []
+    assert new_shape._calls([results.case()]) == []
 
 
 def test_totals_meet_where_another_is_cheapest() -> None:
     """THEN at a crossing the totals of the two are as near as one call makes them."""
     cases = _computed([conftest.case(name) for name in conftest.NAMES])
-    found = totals.settings(cases)
+    found = grid.settings(cases)
     assert {one.caches for one in found} == {"cold", "warm"}
-    rows = totals.totals(found)
+    rows = grid.totals(found)
     assert all(row.low_s is None or row.low_s <= row.total_s for row in rows)
-    crossings = totals.crossings(found)
+    crossings = grid.crossings(found)
     assert crossings
     for one in crossings:
         (setting,) = [it for it in found if it.caches == one.caches]
@@ -104,7 +108,7 @@ def test_totals_meet_where_another_is_cheapest() -> None:
 
 
 def test_a_scenario_has_no_totals_by_calls() -> None:
-    assert totals.settings([conftest.case("numpy", scenario=True)]) == []
+    assert grid.settings([conftest.case("numpy", scenario=True)]) == []
 
 
 def test_shares_are_those_of_the_loops() -> None:
@@ -123,8 +127,8 @@ def test_shares_are_those_of_the_loops() -> None:
         )
         seen.append(msgspec.structs.replace(one, loop=loop))
     (made,) = _computed([msgspec.structs.replace(case, observations=seen)])
-    assert {one.share for one in loops.shares([made])} == {0.25}
-    assert {one.share for one in loops.medians([made])} == {0.25}
+    assert {one.share for one in scenarios._shares([made])} == {0.25}
+    assert {one.share for one in scenarios._medians([made])} == {0.25}
 
 
 def test_a_wrong_answer_is_named() -> None:
@@ -136,12 +140,12 @@ def test_a_wrong_answer_is_named() -> None:
     wrong = msgspec.structs.replace(
         bad, observations=[msgspec.structs.replace(first, gate=gate), *others]
     )
-    found = gates.of_group([good, wrong])
+    found = outcome.of_group([good, wrong])
     assert found
     assert found.failed == ("numba",)
     assert found.worst == 0.5
     assert found.n_passed == found.n_checked - 1
-    assert gates.of_group([]) is None
+    assert outcome.of_group([]) is None
 
 
 def _computed(cases: list[CaseResult]) -> list[CaseResult]:

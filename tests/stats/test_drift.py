@@ -10,9 +10,9 @@ from tests.stats.test_blocks import PROVED
 from tests.stats.test_summarise import WARM, observed
 
 from coldwarm.contracts.observation import Block
-from coldwarm.stats.drift import across, steady_state
 from coldwarm.stats.selection import warm_processes
 from coldwarm.stats.steady import slope
+from coldwarm.stats.summarise import across, steady_state
 
 if TYPE_CHECKING:
     from coldwarm.contracts.result import SteadyState

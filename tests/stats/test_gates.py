@@ -6,8 +6,8 @@ from tests.contracts import samples
 
 from coldwarm.contracts.observation import Gate, Judgement
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.drawn.gates import gates
-from coldwarm.stats.drawn.rejected import rejects
+from coldwarm.stats.outcome import gates
+from coldwarm.stats.selection import rejects
 
 EMPTY = "cold_process_cold_cache"
 PROVED = Judgement(proved=True, reason=because("stated", text="made so"))
@@ -64,7 +64,7 @@ def test_each_mode_that_a_process_claims_in_vain_is_told() -> None:
     ]
     assert found == [
         (refuted, EMPTY, REFUTED.reason),
-        (refuted, "warm_process", because("not_judged", cache_mode="warm_process")),
+        (refuted, "warm_process", because("unstated")),
         (half, "warm_process", REFUTED.reason),
         (failed, EMPTY, because("stated", text="it crashed")),
         (unjudged, EMPTY, because("not_judged", cache_mode=EMPTY)),

@@ -11,7 +11,7 @@ from tests.stats.test_planning import costs, with_new
 
 from coldwarm.contracts.base import CACHE_MODES
 from coldwarm.stats.plan.grid import MOST_CALLS, grid
-from coldwarm.stats.plan.jobs import Job, bounds, margin_bounds, middle_s, total_s
+from coldwarm.stats.plan.planning import Job, bounds, margin_bounds, middle_s, total_s
 
 if TYPE_CHECKING:
     from coldwarm.stats.plan.costs import Costs

@@ -19,10 +19,11 @@ from coldwarm.report.answers import lines
 from coldwarm.report.words import MARKS
 from coldwarm.stats import cautions, outcome
 from coldwarm.stats.answers import answer
+from coldwarm.stats.bench_report import bench_report
 from coldwarm.stats.outcome import with_comparisons
-from coldwarm.stats.plan import benching, planning
-from coldwarm.stats.plan.gathering import gather
-from coldwarm.stats.plan.jobs import Job
+from coldwarm.stats.plan import planning
+from coldwarm.stats.plan.costs import gather
+from coldwarm.stats.plan.planning import Job
 
 if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult
@@ -126,7 +127,7 @@ def test_where_one_is_left_nothing_is_the_cheapest() -> None:
 
 def test_every_verdict_of_a_report_says_it() -> None:
     cases = _cases(FINE, FINE, NONE)
-    report, _ = benching.report(samples.index(), cases, "out", Policy())
+    report, _ = bench_report(samples.index(), cases, "out", Policy())
     assert isinstance(report, BenchReport)
     held = {one.candidate: one.held_back and one.held_back.code for one in report.verdicts}
     assert held == {"c1": None, "c2": "untried"}

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 import pytest
+from benchmarks.whole_loops import predict
 from tests.stats import results
 
 from coldwarm.contracts.observation import FirstCallParts, LoopAccount
 from coldwarm.contracts.reasons import because
-from coldwarm.stats import loops
-from coldwarm.stats.plan.whole_loops import predict
+from coldwarm.stats import summarise
 from coldwarm.stats.summarise import cold_summary, compare_case, figure
 
 if TYPE_CHECKING:
@@ -71,13 +71,13 @@ def test_what_a_loop_without_compiles_lacks_is_absent_with_its_reason() -> None:
     assert found.null_reasons["compiling_share"] == because("stated", text="numpy has no such step")
     assert "loop.compile" not in found.seconds
     assert found.null_reasons["loop.compile"] == because("stated", text="numpy has no such step")
-    assert found.null_reasons["step.compiling"] == loops.NO_STEP["step.compiling"]
+    assert found.null_reasons["step.compiling"] == summarise.NO_STEP["step.compiling"]
 
 
 def test_other_workloads_have_none_of_it() -> None:
     seen = results.observed(np.random.default_rng(0), 0, 1.0, 0.0)
     found = cold_summary([seen], EMPTY)
-    assert not set(found.seconds) & set(loops.FIGURES)
+    assert not set(found.seconds) & set(summarise.LOOP_FIGURES)
     assert found.null_reasons["compiling_share"] == because("no_scenario")
     assert figure(seen, "total") is None
 

@@ -15,14 +15,12 @@ from hypothesis import strategies as st
 
 from coldwarm.report.sentences import words
 from coldwarm.runner.schedule.effort import SETTLED_DIFFERENT, SETTLED_SAME, _rounds_for
-from coldwarm.stats import drift, serial
-from coldwarm.stats.bounded import difference
-from coldwarm.stats.intervals import bounds, paired
-from coldwarm.stats.many import held
+from coldwarm.stats import ratio, summarise
+from coldwarm.stats.answers import by_calls
+from coldwarm.stats.intervals import bounds, difference, paired
 from coldwarm.stats.plan.breakeven import break_even
-from coldwarm.stats.plan.cheapest import by_calls
 from coldwarm.stats.plan.costs import WARM_CALL, Costs
-from coldwarm.stats.ratio import CONFIDENCE, compare, compare_pairs
+from coldwarm.stats.ratio import CONFIDENCE, compare, compare_pairs, held
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -183,7 +181,7 @@ def test_other_verdicts_end_at_no_number_of_rounds_either(n: int) -> None:
     assert apart.low is not None
     assert apart.high is not None
     assert 0.5 < apart.low < apart.high < 1.5
-    changes = drift.across((0.2 + 0.01 * rng.standard_normal(n)).tolist())
+    changes = summarise.across((0.2 + 0.01 * rng.standard_normal(n)).tolist())
     assert changes is not None
     assert changes.matters
     late = {f"9{key}": value for key, value in theirs.series["empty.first"].items()}
@@ -212,8 +210,8 @@ def test_the_committed_simulation_holds_what_is_stated() -> None:
 def test_independent_rounds_are_seldom_called_alike(kind: str, n: int) -> None:
     rng = np.random.default_rng([n, len(kind)])
     drawn_ = more_rounds._side(kind, rng, (2000, n))
-    called = sum(map(serial.related, drawn_.tolist())) / 2000
-    assert called <= serial.FALSE_ALARMS + 0.012
+    called = sum(map(ratio.related, drawn_.tolist())) / 2000
+    assert called <= ratio.FALSE_ALARMS + 0.012
 
 
 def test_rounds_that_follow_each_other_alike_are_found_and_told() -> None:
@@ -230,12 +228,12 @@ def test_rounds_that_follow_each_other_alike_are_found_and_told() -> None:
 
 @pytest.mark.parametrize("n", range(1, 8))
 def test_fewer_than_eight_rounds_say_nothing_of_their_order(n: int) -> None:
-    assert not serial.related([float(number) for number in range(n)])
+    assert not ratio.related([float(number) for number in range(n)])
 
 
 @pytest.mark.parametrize("n", [8, 12, 20])
 def test_equal_rounds_are_not_called_alike(n: int) -> None:
-    assert not serial.related([1.0] * n)
+    assert not ratio.related([1.0] * n)
 
 
 def test_separate_sides_are_looked_at_one_by_one() -> None:

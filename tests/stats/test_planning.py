@@ -11,12 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coldwarm.report.sentences import words
-from coldwarm.stats.plan.costs import WARM_CALL, Costs
-from coldwarm.stats.plan.gathering import Group
-from coldwarm.stats.plan.jobs import Job, bounds, new_shapes_s, total_s
-from coldwarm.stats.plan.ladder import changes, ladder
-from coldwarm.stats.plan.planning import plan
-from coldwarm.stats.plan.sweep import sweep
+from coldwarm.stats.plan.costs import WARM_CALL, Costs, Group
+from coldwarm.stats.plan.planning import (
+    Job,
+    bounds,
+    changes,
+    ladder,
+    new_shapes_s,
+    plan,
+    sweep,
+    total_s,
+)
 
 if TYPE_CHECKING:
     from coldwarm.contracts.answer import Caches

@@ -19,11 +19,10 @@ from coldwarm.contracts.result import Measured, OwnCandidate
 from coldwarm.report.compare import of_bench
 from coldwarm.report.sentences import advice
 from coldwarm.stats import outcome
-from coldwarm.stats.compare.known import known_noise
-from coldwarm.stats.compare.limits import Asked, fails, surely_below, unshown
+from coldwarm.stats.bench_report import bench_report
+from coldwarm.stats.compare.comparable import known_noise
+from coldwarm.stats.compare.figures import Asked, compare_runs, fails, surely_below, unshown
 from coldwarm.stats.compare.results import compare_results
-from coldwarm.stats.compare.runs import compare_runs
-from coldwarm.stats.plan import benching
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -306,11 +305,11 @@ def test_verdicts_are_withheld_where_the_control_differs(
     assert found.verdict == verdict
     assert (found.reason.code == "control_differs") is (verdict == "undecided")
     suite = samples.index()
-    said, _ = benching.report(suite, made, "out", Policy(fail_on={"slower": 0.1}))
+    said, _ = bench_report(suite, made, "out", Policy(fail_on={"slower": 0.1}))
     assert bool(said.n_failing) == bool(code)
     assert said.control is not None
     assert (said.control.candidate, said.control.of) == ("control", "before")
     assert bool(said.control.differing) is (drift > 1)
     assert {one.candidate for one in said.verdicts} == {"after"}
-    strict, _ = benching.report(suite, made, "out", Policy(fail_on={"undecided": 0.0}))
+    strict, _ = bench_report(suite, made, "out", Policy(fail_on={"undecided": 0.0}))
     assert bool(strict.n_failing) is (drift > 1)

@@ -53,7 +53,7 @@ def refuse_unheard(limits: Mapping[str, CountLimit], verdicts: Sequence[CountVer
     Raises:
         UsageError: a build would guard it in vain.
     """
-    from coldwarm.stats.compare.counts import unheard
+    from coldwarm.stats.compare.figures import unheard
 
     names = unheard(limits, verdicts)
     if names:

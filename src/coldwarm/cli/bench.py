@@ -105,7 +105,7 @@ def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - optio
     from coldwarm.report.progress import open_progress
     from coldwarm.report.shown import PlainConsole
     from coldwarm.runner.functions import bench
-    from coldwarm.stats.plan import benching
+    from coldwarm.stats.bench_report import bench_report
 
     verdicts, guarded = _counts.split(given["failures"])
     policy = replace(_policy(given, verdicts), counts=guarded)
@@ -114,7 +114,7 @@ def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - optio
     out_dir = given["out_dir"] or _options.new_directory("bench")
     with open_progress(PlainConsole(stderr=True)) as progress:
         outcome = bench.run(request, out_dir, listener=progress)
-    report, plan = benching.report(outcome.suite, outcome.cases, str(outcome.path), policy)
+    report, plan = bench_report(outcome.suite, outcome.cases, str(outcome.path), policy)
     report = codec.without_secrets(report)
     for form, path in files.items():
         text = _printing.bench_text(report, outcome.suite, outcome.cases, form)
@@ -205,9 +205,7 @@ def _show(
 
 def _unjudged(outcome: Outcome) -> list[str]:
     """Return the candidates that have no verdict, not even an open one."""
-    from coldwarm.stats.compare.control import is_control
-
-    others = [case for case in outcome.cases if not case.baseline and not is_control(case)]
+    others = [case for case in outcome.cases if not case.baseline and case.control_of is None]
     return [case.candidate for case in others if not case.comparisons]
 
 

@@ -98,16 +98,16 @@ def command(
     limits = replace(_policy(thresholds, verdicts, policy), counts=guarded)
     fields = _options.parts(allowed, "--allow")
     first, second = ([opening.read(path) for path in _paths(side)] for side in (a, b))
-    before, now = ([one for one in side if isinstance(one, Measured)] for side in (first, second))
-    if (len(before), len(now)) == (len(first), len(second)):
+    runs = [one for one in (*first, *second) if isinstance(one, Measured)]
+    if len(runs) == len(first) + len(second):
         _refuse(pairs, "--pair", "belongs to files of other tools; cases are matched by name")
-        comparison = judged(before, now, limits, fields, noises or None)
     else:
         _refuse(noises, "--noise", "is of runs of coldwarm; give several files a side: A1,A2 B1,B2")
-        comparison = elsewhere(first, second, limits, fields, pairs)
-    for one in (*before, *now):
+    comparison = judged(first, second, limits, fields, noises or None, pairs)
+    for one in runs:
         _stored.tell(one.path, one.otherwise)
-    _show(comparison, now[0].files if now else {}, form, everything=everything)
+    files = next((one.files for one in second if isinstance(one, Measured)), {})
+    _show(comparison, files, form, everything=everything)
     _counts.refuse_unheard(guarded, comparison.counts)
     return ExitCode.REGRESSION if comparison.n_failing else ExitCode.FINE
 
@@ -117,58 +117,41 @@ def _refuse(given: Sequence[object], option: str, why: str) -> None:
         raise _options.wrong(option, why)
 
 
-def elsewhere(
+def judged(
     first: Sequence[Measured | Benchmarks],
     second: Sequence[Measured | Benchmarks],
     limits: Policy,
     allowed: Sequence[str],
-    pairs: Sequence[str],
+    noises: Sequence[Path] | None = None,
+    pairs: Sequence[str] = (),
 ) -> RunComparison:
-    """Judge B against A where one of them at least is of another tool.
+    """Judge B against A; nothing in what is returned is secret.
+
+    Where one of them at least is of another tool, all are compared as benchmarks.
 
     Raises:
         ListedError: they cannot be compared as they are.
         UsageError: a pair or a field names nothing.
-        NothingComparableError: they have no benchmark in common.
+        NothingComparableError: they have no valid figure, or no benchmark, in common.
     """
     from coldwarm.contracts import codec
     from coldwarm.contracts.result import Measured
     from coldwarm.integrations import opening
     from coldwarm.report import compare
-    from coldwarm.stats.compare import benchmarks, results
-
-    a, b = (
-        [opening.of_run(one) if isinstance(one, Measured) else one for one in side]
-        for side in (first, second)
-    )
-    try:
-        comparison = benchmarks.compare_benchmarks(a, b, limits, allowed, pairs)
-    except results.IncomparableError as error:
-        raise ListedError(compare.refused(error)) from None
-    return codec.without_secrets(comparison)
-
-
-def judged(
-    first: Sequence[Measured],
-    second: Sequence[Measured],
-    limits: Policy,
-    allowed: Sequence[str],
-    noises: Sequence[Path] | None = None,
-) -> RunComparison:
-    """Judge the runs of B against those of A; nothing in what is returned is secret.
-
-    Raises:
-        ListedError: they cannot be compared as they are.
-        NothingComparableError: they have no valid figure in common.
-    """
-    from coldwarm.contracts import codec
-    from coldwarm.report import compare
     from coldwarm.runner import recompute
     from coldwarm.stats.compare import results
 
-    reports = recompute.read_noise(noises, [Path(run.path).parent for run in first])
+    a, b = ([one for one in side if isinstance(one, Measured)] for side in (first, second))
     try:
-        comparison = results.compare_results(first, second, limits, allowed, reports)
+        if (len(a), len(b)) == (len(first), len(second)):
+            reports = recompute.read_noise(noises, [Path(run.path).parent for run in a])
+            comparison = results.compare_results(a, b, limits, allowed, reports=reports)
+        else:
+            before, now = (
+                [opening.of_run(one) if isinstance(one, Measured) else one for one in side]
+                for side in (first, second)
+            )
+            comparison = results.compare_results(before, now, limits, allowed, pairs=pairs)
     except results.IncomparableError as error:
         raise ListedError(compare.refused(error)) from None
     except results.NothingValidError as error:

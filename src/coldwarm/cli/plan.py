@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.answer import Caches, Plan, Sweepable
     from coldwarm.contracts.result import CaseResult
-    from coldwarm.stats.plan.jobs import Job
+    from coldwarm.stats.plan.planning import Job
 
 
 @click.command("plan")
@@ -75,7 +75,7 @@ def command(
     from coldwarm.report.shown import PlainConsole
     from coldwarm.runner import recompute
     from coldwarm.stats.answers import answer
-    from coldwarm.stats.plan.jobs import Job
+    from coldwarm.stats.plan.planning import Job
 
     if shapes > calls:
         text = f"{shapes} shapes need as many calls, not {calls}: raise --calls to {shapes}"
@@ -116,9 +116,8 @@ def _groups(
 
 def _plans(groups: dict[str, list[CaseResult]], job: Job, over: Sweepable | None) -> list[Plan]:
     from coldwarm.report.figures import group_name
-    from coldwarm.stats.plan.gathering import gather
-    from coldwarm.stats.plan.planning import plan
-    from coldwarm.stats.plan.sweep import largest
+    from coldwarm.stats.plan.costs import gather
+    from coldwarm.stats.plan.planning import largest, plan
 
     cases = [case for members in groups.values() for case in members]
     for wanted in [job] if over is None else [job, largest(job, over)]:

@@ -27,12 +27,12 @@ def command(directory: Path, form: str, *, verbose: bool) -> None:
     """
     from coldwarm.contracts.policy import Policy
     from coldwarm.runner import recompute
-    from coldwarm.stats.plan import benching
+    from coldwarm.stats.bench_report import bench_report
 
     suite, cases, otherwise = recompute.read_run(directory)
     _stored.tell(directory, otherwise)
     if form != "json" and suite.suite == "bench" and cases:
-        report, plan = benching.report(suite, cases, str(directory), Policy())
+        report, plan = bench_report(suite, cases, str(directory), Policy())
         _printing.print_bench(report, suite, cases, plan, form, verbose=verbose)
     else:
         _printing.print_run(suite, cases, form, verbose=verbose)

@@ -302,6 +302,11 @@ class CaseResult(Record, frozen=True, kw_only=True):
         """What it is compared within."""
         return group_name(self.workload, self.size, self.dtype)
 
+    @property
+    def control_of(self) -> str | None:
+        """The candidate that this one is once more; ``None``: it is no control."""
+        return None if self.protocol.own is None else self.protocol.own.control_of
+
 
 class SuiteCase(Record, frozen=True, kw_only=True):
     """A case in the suite's index."""

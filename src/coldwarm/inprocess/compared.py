@@ -11,7 +11,7 @@ from coldwarm.contracts.policy import Policy
 from coldwarm.report import answers as words
 from coldwarm.report import bench
 from coldwarm.report.shown import PlainConsole
-from coldwarm.stats.plan import benching
+from coldwarm.stats.bench_report import bench_report
 
 if TYPE_CHECKING:
     from coldwarm.contracts.answer import Answer, Lead, Plan
@@ -74,6 +74,6 @@ class BenchComparison:
 def compared(outcome: Outcome) -> BenchComparison:
     """Return what a run of several functions has found out."""
     path = str(outcome.path)
-    report, plan = benching.report(outcome.suite, outcome.cases, path, Policy())
+    report, plan = bench_report(outcome.suite, outcome.cases, path, Policy())
     cases = {case.candidate: case for case in outcome.cases}
     return BenchComparison(codec.without_secrets(report), outcome.suite, cases, plan)

@@ -28,10 +28,10 @@ from coldwarm.stats.compare.comparable import (
     cautions,
     disagreements,
     failure,
+    known_noise,
     machine_differences,
     software_differences,
 )
-from coldwarm.stats.compare.known import known_noise
 from coldwarm.stats.compare.results import NothingValidError, SameRunError, compare_results
 
 if TYPE_CHECKING:

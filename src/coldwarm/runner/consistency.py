@@ -13,8 +13,8 @@ from coldwarm.caches import modes
 from coldwarm.contracts.codec import cleaned
 from coldwarm.contracts.observation import PARTS, first_result_s
 from coldwarm.contracts.reasons import is_wrong
+from coldwarm.runner.machine.telemetry import must_be_flagged
 from coldwarm.runner.schedule import limits
-from coldwarm.stats.disturbances import must_be_flagged
 from coldwarm.stats.selection import claims
 
 if TYPE_CHECKING:

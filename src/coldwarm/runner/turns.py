@@ -25,7 +25,7 @@ from coldwarm.runner.schedule.batches import (
 )
 from coldwarm.runner.schedule.options import affinity
 from coldwarm.stats.cautions import UNEVEN
-from coldwarm.stats.pairs import scatter
+from coldwarm.stats.ratio import scatter
 from coldwarm.stats.selection import warmup_s
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What a reader must know before trusting a case."""
+"""Cautions of a case: what a reader must know before trusting it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from coldwarm.contracts.answer import Caution
 from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.contracts.reasons import because, brief
 from coldwarm.functions.outlier_call import OTHER_S, PAUSED_S, is_outlier
-from coldwarm.stats import faults
-from coldwarm.stats.selection import WarmProcess, claims, is_clean, rejected
+from coldwarm.stats.selection import WarmProcess, claims, gives_back, is_clean, rejected
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult, ColdSummary, SteadyState, WarmSummary
     from coldwarm.stats.steady import TwoLevels
+
 
 _COLLECTING = 0.1
 """From what share of a call on the collector is worth a caution."""
@@ -283,7 +283,7 @@ def _memory(warm: WarmSummary, plain: Sequence[WarmProcess]) -> list[Caution]:
     kept, returned = warm.kept_memory, warm.page_faults
     if returned is None:
         return []
-    affected = [process for process in plain if faults.gives_back(process.blocks)]
+    affected = [process for process in plain if gives_back(process.blocks)]
     n_faults = round(returned)
     if kept is not None and kept.comparison.verdict == "faster" and kept.comparison.ratio:
         gain = 1 / kept.comparison.ratio

@@ -2,7 +2,7 @@
 
 Both sides of such a pair are equal, so all that their ratio shows is noise. Its interval from n
 pairs is narrower or wider as the number of pairs is larger or smaller; by how much is known for
-pairs whose noise is independent of each other (see ``precision``). So the interval that was
+pairs whose noise is independent of each other (see ``distribution``). So the interval that was
 found is scaled to the pairs that fit into another time.
 
 How good that is, simulated against the mean width of the interval that many pairs really give:
@@ -25,8 +25,8 @@ from msgspec.structs import replace
 
 from coldwarm.contracts.bench import NoiseFigure, NoiseHorizon, NoiseReport
 from coldwarm.contracts.reasons import because
+from coldwarm.stats.distribution import MEDIAN_ERROR, expected_of_pairs
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
-from coldwarm.stats.precision import MEDIAN_ERROR, expected_of_pairs
 from coldwarm.stats.ratio import CONFIDENCE
 from coldwarm.stats.selection import counted, warm_processes
 from coldwarm.stats.summarise import compare_case
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult, SuiteResult
+
 
 _HORIZONS_S = (10.0, 60.0, 600.0)
 _ONE_IN_TWENTY = 1.645

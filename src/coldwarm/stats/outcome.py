@@ -1,4 +1,4 @@
-"""What a case ended with, and what is computed of it, from its observations alone.
+"""Outcome of a case: its status, its gates, and what is computed of it from its observations alone.
 
 Whoever measures and whoever reads a stored result asks the same functions, so that nothing that can
 be computed has to be believed.
@@ -7,20 +7,20 @@ be computed has to be believed.
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
 from coldwarm.contracts import nextstat
 from coldwarm.contracts.observation import Counts, published
 from coldwarm.contracts.reasons import because, is_wrong
-from coldwarm.stats import many, ratio, summarise
-from coldwarm.stats.compare import control
+from coldwarm.stats import ratio, summarise
 from coldwarm.stats.selection import counted, failure, warm_processes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
+    from coldwarm.contracts.answer import Comparison
     from coldwarm.contracts.base import CacheMode, Status
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.nextstat import NextstatResult
@@ -97,11 +97,11 @@ def with_comparisons(
             threshold=ratio.THRESHOLD if threshold is None else threshold,
         )
         compared.append(replace(result, comparisons=comparisons))
-    controls = [result for result in compared if control.is_control(result)]
-    others = [result for result in compared if not control.is_control(result)]
-    held = iter(many.held([one for result in others for one in result.comparisons]))
+    controls = [result for result in compared if result.control_of is not None]
+    others = [result for result in compared if result.control_of is None]
+    held = iter(ratio.held([one for result in others for one in result.comparisons]))
     judged = {
-        result.case: control.withheld(list(islice(held, len(result.comparisons))), controls)
+        result.case: withheld(list(islice(held, len(result.comparisons))), controls)
         for result in others
     }
     return [
@@ -127,3 +127,94 @@ def published_of(result: CaseResult, environment: Environment) -> list[tuple[str
     """Return names and published results of a case."""
     steady = [process.steadiness.samples for process in warm_processes(result.observations)]
     return nextstat.express(result, environment, steady)
+
+
+def withheld(comparisons: Sequence[Comparison], controls: Iterable[CaseResult]) -> list[Comparison]:
+    """Return the comparisons, undecided where a control differs from the same baseline."""
+    found_of = {(one.baseline, one.metric): (control, one) for control, one in differing(controls)}
+
+    def judged(one: Comparison) -> Comparison:
+        found = found_of.get((one.baseline, one.metric))
+        if found is None or one.verdict == "undecided":
+            return one
+        reason = doubt_of_control(*found, one.reason)
+        unknown = {"p_value": None, "smallest_detectable": None}
+        return replace(one, verdict="undecided", reason=reason, **unknown)
+
+    return [judged(one) for one in comparisons]
+
+
+def differing(controls: Iterable[CaseResult]) -> list[tuple[CaseResult, Comparison]]:
+    """Return each verdict by which a program differs from itself, and the control that has it."""
+    return [
+        (control, one)
+        for control in controls
+        for one in control.comparisons
+        if one.verdict in {"faster", "slower"}
+    ]
+
+
+def doubt_of_control(control: CaseResult, one: Comparison, basis: Reason) -> Reason:
+    """Return why a verdict with this basis is withheld: a control differs, too."""
+    of = control.control_of or one.baseline
+    told: dict[str, Any] = {"control": control.candidate, "of": of, "control_ratio": one.ratio}
+    return because("control_differs", basis, **told)
+
+
+class _Gates(NamedTuple):
+    """The gates of a case's processes together."""
+
+    n_checked: int
+    n_passed: int
+    worst: float | None
+    """The largest error; ``None``: no gate has one."""
+    tolerance: float
+    checked: tuple[str, ...]
+    reason: Reason | None
+    """Of the first gate that was not passed, or of the last one that gives any."""
+
+
+def gates(observations: Iterable[Observation]) -> _Gates | None:
+    """Return the gates of all processes together; ``None``: nothing was checked."""
+    found = [seen.gate for seen in observations if seen.gate is not None]
+    if not found:
+        return None
+    errors = [one.error for one in found if one.error is not None]
+    given = sorted((one for one in found if one.reason), key=lambda one: one.passed)
+    return _Gates(
+        n_checked=len(found),
+        n_passed=sum(one.passed for one in found),
+        worst=max(errors, default=None),
+        tolerance=max(one.tolerance for one in found),
+        checked=tuple(dict.fromkeys(name for one in found for name in one.checked)),
+        reason=given[0].reason if given else None,
+    )
+
+
+class _GroupGates(NamedTuple):
+    """The gates of a group of cases together."""
+
+    n_cases: int
+    n_checked: int
+    n_passed: int
+    failed: tuple[str, ...]
+    """Candidates with an output that was wrong."""
+    worst: float | None
+    """The largest error of all; ``None``: no gate has one."""
+    tolerance: float
+
+
+def of_group(cases: Iterable[CaseResult]) -> _GroupGates | None:
+    """Return the gates of cases together; ``None``: nothing of them was checked."""
+    known = [(case, found) for case in cases if (found := gates(case.observations)) is not None]
+    if not known:
+        return None
+    errors = [found.worst for _, found in known if found.worst is not None]
+    return _GroupGates(
+        n_cases=len(known),
+        n_checked=sum(found.n_checked for _, found in known),
+        n_passed=sum(found.n_passed for _, found in known),
+        failed=tuple(case.candidate for case, found in known if found.n_passed < found.n_checked),
+        worst=max(errors, default=None),
+        tolerance=max(found.tolerance for _, found in known),
+    )

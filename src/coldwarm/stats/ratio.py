@@ -1,27 +1,48 @@
-"""Comparing two candidates that were measured in the same interleaved rounds.
+"""Verdicts on the ratio of two candidates that were measured in the same interleaved rounds.
 
 Processes of the same round ran next to each other: what the machine did in a round falls on both,
-so a round gives one ratio, and what is judged is the median of these (``intervals.paired``). Of
-warm calls a round's ratio is that of blocks that ran right after one another (``compare_pairs``).
+so a round gives one ratio, and what is judged is the median of these (``intervals.paired``).
 Without common rounds the intervals of the two sides are joined (Donner and Zou, "Closed-form
 confidence intervals for functions of the normal mean and standard deviation", 2012: recovered
 variances).
 
-A verdict is worth less than its false alarms cost. Fewer than five rounds give none, but for a
-difference so large that nobody would doubt it. Intervals of ratios hold with 97 %, so that two
+*Warm blocks.* In a round the blocks of all candidates alternate, each about as long as a blink.
+Whatever the machine does for longer than that, another program's burst or another clock, falls on
+neighbouring blocks alike, and leaves their ratio as it was; pooled samples would keep it. So a
+round's ratio of warm calls is that of blocks that ran right after one another (``compare_pairs``).
+
+*Verdicts.* One is worth less than its false alarms cost. Fewer than five rounds give none, but for
+a difference so large that nobody would doubt it. Intervals of ratios hold with 97 %, so that two
 measurements of the same program are called different in fewer than 3 of 100 trials even where
-the scatter is much larger than the threshold; and the verdicts of one table are held to a rate
-together (``many``). All is done on logarithms: exchanging the two candidates inverts every figure
-and mirrors the verdict.
+the scatter is much larger than the threshold. All is done on logarithms: exchanging the two
+candidates inverts every figure and mirrors the verdict.
+
+*Tables.* Of thirty comparisons of equal programs, each with an interval of 97 %, one or more would
+be called different by chance in many tables. The verdicts that stay are those that the step-up
+procedure of Benjamini and Hochberg ("Controlling the false discovery rate", 1995) allows: of the
+verdicts of a table at most 5 % are expected to be wrong, and of tables in which all are equal at
+most 5 % have any.
+
+*Independence.* Intervals take values that follow each other to be independent. Where they are not,
+as where a machine is slow for minutes, an interval of 95 % holds the truth in 64 of 100 cases. What
+is looked at is the ranks of the values in the order in which they were measured: the squares of
+their steps over the squares of their distances from the mean rank (Bartels, "The rank version of
+von Neumann's ratio test for randomness", 1982). Ranks of independent values are in any order as
+often, however the values scatter, so that false alarms are as many for bursts or modes as for
+normal noise. ``benchmarks/more_rounds.py`` counts them, and what is found.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from msgspec.structs import replace
+from scipy.special import ndtr
+from scipy.stats import rankdata
 
 from coldwarm.contracts.answer import Comparison
 from coldwarm.contracts.reasons import because
@@ -31,19 +52,22 @@ from coldwarm.stats.intervals import (
     Centre,
     apart,
     common_rounds,
+    fewest_common,
     group_medians,
     paired,
     range_confidence,
 )
-from coldwarm.stats.serial import FALSE_ALARMS, related
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from coldwarm.contracts.observation import Block
     from coldwarm.contracts.reasons import Reason
+    from coldwarm.stats.selection import WarmProcess
 
     Rounds = Mapping[str, Sequence[float]]
     Groups = Sequence[Sequence[float]]
+
 
 CONFIDENCE = 0.97
 THRESHOLD = 0.02
@@ -278,3 +302,131 @@ def beyond(comparison: Comparison, limit: float | None) -> float | None:
         return None
     change = comparison.low if comparison.low > 1 else 1 / comparison.high
     return limit if change > 1 + limit else None
+
+
+_QUARTILE_RANGE = 1.349
+"""Of normal values, in standard deviations."""
+_FEWEST_PAIRS = 3
+"""Pairs of blocks in a round below which its samples say more than its blocks."""
+
+
+def log_ratios(
+    ours: Sequence[WarmProcess], theirs: Sequence[WarmProcess]
+) -> dict[str, list[float]] | None:
+    """Return, for each common round, the log-ratios of its blocks, ours over theirs.
+
+    A round that has too few pairs, as where the time was over in it, is left out. ``None``: less
+    rounds are left than two sides need to be paired (``fewest_common``).
+    """
+    first, second = ({p.observation.round: p for p in reversed(side)} for side in (ours, theirs))
+    rounds = {
+        str(number): _of_round(first[number], second[number])
+        for number in first
+        if number in second
+    }
+    kept = {number: pairs for number, pairs in rounds.items() if len(pairs) >= _FEWEST_PAIRS}
+    return kept if len(kept) >= fewest_common(len(first), len(second)) else None
+
+
+def scatter(ours: Sequence[Block], theirs: Sequence[Block] | None) -> float | None:
+    """Return the standard deviation of the log-ratios of blocks of the same turns.
+
+    From the middle half of them, so that single bursts do not count. Without another process
+    it is that of the blocks themselves; ``None``: there are too few, or some took no time.
+    """
+    others = [1.0] * len(ours) if theirs is None else [_median(block) for block in theirs[1:]]
+    pairs = list(zip((_median(block) for block in ours[1:]), others, strict=False))
+    if len(pairs) < _FEWEST_PAIRS or min(map(min, pairs)) <= 0:
+        return None
+    logs = np.log([mine / other for mine, other in pairs])
+    return float(np.ptp(np.quantile(logs, (0.25, 0.75)))) / _QUARTILE_RANGE
+
+
+def _of_round(ours: WarmProcess, theirs: WarmProcess) -> list[float]:
+    """Pair the blocks by their place: the k-th of both ran in the same turn of all candidates.
+
+    Their place among all blocks of their process: blocks that do not count keep theirs.
+    """
+    if not _together(ours, theirs):
+        return []
+    first, second = _by_place(ours), _by_place(theirs)
+    places = [place for place in first if place in second]
+    start = max(_first_steady(ours), _first_steady(theirs))
+    steady = [place for place in places if place >= start]
+    kept = steady if len(steady) >= _FEWEST_PAIRS else places
+    pairs = [(first[place], second[place]) for place in kept]
+    middles = [(_median(a), _median(b)) for a, b in pairs if a.bound_to == b.bound_to]
+    return [float(np.log(mine / other)) for mine, other in middles if mine > 0 and other > 0]
+
+
+def _together(ours: WarmProcess, theirs: WarmProcess) -> bool:
+    """Say whether the two ran their blocks in the same turns, not one after the other."""
+    first, second = ([block.order for block in side.blocks] for side in (ours, theirs))
+    return min(first) <= max(second) and min(second) <= max(first)
+
+
+def _by_place(process: WarmProcess) -> dict[int, Block]:
+    """Return the blocks that count under their place among all of the process."""
+    counting = {block.order for block in process.blocks}
+    every = enumerate(process.observation.blocks)
+    return {place: block for place, block in every if block.order in counting}
+
+
+def _first_steady(process: WarmProcess) -> int:
+    """Return the place of the first block in the steady state, among all of the process.
+
+    A process that was not steady moved with the machine, or by itself: all its blocks count.
+    """
+    if not process.steadiness.steady:
+        return 0
+    ends = list(accumulate(len(block.samples_s) for block in process.observation.blocks))
+    return next((place for place in _by_place(process) if ends[place] > process.warmup), 0)
+
+
+def _median(block: Block) -> float:
+    return float(np.median(block.samples_s))
+
+
+ERROR_RATE = 0.05
+
+
+def held(comparisons: Sequence[Comparison], rate: float = ERROR_RATE) -> list[Comparison]:
+    """Return the comparisons of a table, those undecided whose verdicts are too many to trust.
+
+    A verdict that was told from the range of a few values has no p-value, and is kept.
+    """
+    compared = sum(one.ratio is not None for one in comparisons)
+    chances = sorted(one.p_value for one in comparisons if one.p_value is not None)
+    allowed = [
+        chance for place, chance in enumerate(chances, 1) if chance <= rate * place / compared
+    ]
+    most = max(allowed, default=0.0)
+
+    def judged(one: Comparison) -> Comparison:
+        if one.p_value is None or one.p_value <= most:
+            return one
+        values = {"n_verdicts": compared, "error_share": rate}
+        reason = because("many_verdicts", one.reason, **values)
+        return replace(one, verdict="undecided", p_value=None, reason=reason)
+
+    return [judged(one) for one in comparisons]
+
+
+_FEWEST_TO_RELATE = 8
+"""Values from which it is looked for."""
+FALSE_ALARMS = 0.02
+"""Share of independent series that are called related."""
+
+
+def related(values: Sequence[float]) -> bool:
+    """Say whether neighbours are more alike than those of independent values mostly are."""
+    n = len(values)
+    if n < _FEWEST_TO_RELATE:
+        return False
+    ranks = rankdata(values)
+    apart = float(((ranks - ranks.mean()) ** 2).sum())
+    if apart == 0:
+        return False
+    ratio = float((np.diff(ranks) ** 2).sum()) / apart
+    error = math.sqrt(4 * (n - 2) * (5 * n * n - 2 * n - 9) / (5 * n * (n + 1) * (n - 1) ** 2))
+    return bool(ndtr((ratio - 2) / error) < FALSE_ALARMS)

@@ -1,4 +1,4 @@
-"""Which observations, and which of their samples, count for a cache mode.
+"""Selection of the observations, and of their samples, that count for a cache mode.
 
 A mode is proved, not declared: an observation counts for its own mode and for each of
 ``also_modes`` only where the judgement of that mode says so.
@@ -6,9 +6,10 @@ A mode is proved, not declared: an observation counts for its own mode and for e
 
 from __future__ import annotations
 
+import statistics
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -18,11 +19,12 @@ from coldwarm.contracts.reasons import because
 from coldwarm.stats.steady import Steadiness, detect, settles_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Block, Observation
     from coldwarm.contracts.reasons import Reason
+    from coldwarm.stats.steady import Steadiness
 
 
 @dataclass(frozen=True)
@@ -99,23 +101,18 @@ def _why_rejected(observation: Observation, mode: CacheMode) -> Reason:
     return because("not_judged", cache_mode=mode)
 
 
-def _clean_blocks(observation: Observation) -> list[Block]:
+def _clean_blocks(blocks: Iterable[Block]) -> list[Block]:
     """Return the blocks with samples in which nothing was compiled, all of one batch.
 
-    Single
-    calls that only served to choose the batch are left out: their noise is another one.
+    Single calls that only served to choose the batch are left out: their noise is another one.
     """
-    return _alike(observation.blocks)
-
-
-def _alike(blocks: Iterable[Block]) -> list[Block]:
     clean = [block for block in blocks if block.samples_s and is_clean(block)]
     return [block for block in clean if block.batch == clean[-1].batch]
 
 
 def warmup_s(blocks: Iterable[Block]) -> float | None:
     """Return the seconds of calls before the steady state of a process; ``None``: it has none."""
-    alike = _alike(blocks)
+    alike = _clean_blocks(blocks)
     found = detect([block.samples_s for block in alike])
     samples = list(chain.from_iterable(block.samples_s for block in alike))
     settled = settles_at(np.array(samples), np.ones(len(samples), dtype=np.int64))
@@ -133,7 +130,7 @@ def warm_processes(observations: Sequence[Observation]) -> list[WarmProcess]:
     """Return the processes that count for the warm regime and have samples."""
     processes = []
     for observation in counted(observations, WARM):
-        blocks = _clean_blocks(observation)
+        blocks = _clean_blocks(observation.blocks)
         steadiness = detect([block.samples_s for block in blocks])
         if steadiness.samples:
             warmup = _raw_position(observation, blocks, steadiness.warmup)
@@ -165,3 +162,49 @@ def by_round(pairs: Iterable[tuple[Observation, Sequence[float]]]) -> dict[str, 
         key = f"{observation.round}.{place}" if place else str(observation.round)
         rounds[key] = list(samples)
     return rounds
+
+
+class _Reject(NamedTuple):
+    """A process, and why it does not count for a mode."""
+
+    observation: Observation
+    mode: CacheMode
+    reason: Reason
+
+
+def rejects(observations: Iterable[Observation]) -> Iterator[_Reject]:
+    """Yield processes that failed, and for each mode that one claims in vain, that it does."""
+    for seen in observations:
+        if seen.status == "failed":
+            yield _Reject(seen, seen.cache_mode, seen.reason or because("unstated"))
+            continue
+        for mode in dict.fromkeys((seen.cache_mode, *seen.also_modes)):
+            if claims(seen, mode) and not counts(seen, mode):
+                yield _Reject(seen, mode, _why_rejected(seen, mode))
+
+
+_FAULT_S = 2e-6
+"""What a page fault costs at most, the page cleared: in a virtual machine. Elsewhere a quarter."""
+GAIN = 0.05
+"""The share of a call below which its page faults are not worth a word."""
+
+
+def _per_call(blocks: Iterable[Block]) -> float | None:
+    """Return the page faults of one call, ``None`` where they were not counted."""
+    known = [block for block in blocks if block.page_faults is not None and block.samples_s]
+    calls = sum(block.batch * len(block.samples_s) for block in known)
+    return sum(block.page_faults or 0 for block in known) / calls if calls else None
+
+
+def gives_back(blocks: Sequence[Block]) -> bool:
+    """Say whether page faults could cost these calls a share that matters."""
+    faults = _per_call(blocks)
+    calls = sum(block.batch * len(block.samples_s) for block in blocks)
+    spent_s = sum(block.batch * sum(block.samples_s) for block in blocks)
+    return faults is not None and faults * calls * _FAULT_S >= GAIN * spent_s
+
+
+def median_per_call(processes: Iterable[Sequence[Block]]) -> float | None:
+    """Return the median over processes, given by their blocks, of the page faults of one call."""
+    known = [faults for blocks in processes if (faults := _per_call(blocks)) is not None]
+    return statistics.median(known) if known else None

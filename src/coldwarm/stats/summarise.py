@@ -1,40 +1,47 @@
-"""A case's summaries, warnings and comparisons, computed from its observations alone."""
+"""Summaries and comparisons of a case, computed from its observations alone."""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
 
 import msgspec
+import numpy as np
 
+from coldwarm.contracts.answer import Caution, DefaultSettings, KeptMemory
 from coldwarm.contracts.base import FILLED, WARM
-from coldwarm.contracts.observation import PHASES
+from coldwarm.contracts.observation import PHASES, Counts, published
 from coldwarm.contracts.reasons import because, distinct
-from coldwarm.contracts.result import ColdSummary, WarmSummary
-from coldwarm.stats import beside, counts, faults, loops
+from coldwarm.contracts.result import ColdSummary, SteadyState, WarmSummary
 from coldwarm.stats.cautions import case_warnings, kept_itself
-from coldwarm.stats.distribution import summary
-from coldwarm.stats.drift import steady_state
-from coldwarm.stats.pairs import log_ratios
-from coldwarm.stats.precision import precision_of
-from coldwarm.stats.ratio import CONFIDENCE, THRESHOLD, compare, compare_pairs
+from coldwarm.stats.distribution import precision_of, summary
+from coldwarm.stats.intervals import paired
+from coldwarm.stats.ratio import CONFIDENCE, THRESHOLD, compare, compare_pairs, log_ratios
 from coldwarm.stats.selection import (
+    GAIN,
     WarmProcess,
     by_round,
     claims,
     counted,
+    counts,
+    filled_by_default,
+    gives_back,
+    keeping,
+    median_per_call,
     rejected,
     warm_processes,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from coldwarm.contracts.answer import Caution, Comparison, DefaultSettings, Summary
+    from coldwarm.contracts.answer import Comparison, Summary
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.contracts.observation import Counts, Observation
+    from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.contracts.result import SteadyState
+    from coldwarm.stats.steady import Steadiness
 
 
 class _Limits(TypedDict):
@@ -71,7 +78,7 @@ def summarise(
     warm = warm_summary(observations, processes) if WARM in cache_modes else None
     warnings = case_warnings(observations, cold, warm, processes, precision)
     warnings += kept_itself(cold, inspected_call_s)
-    counted, differing = counts.of_case(observations)
+    counted, differing = _counts_of_case(observations)
     return CaseSummary(cold, warm, warnings + differing, counted)
 
 
@@ -90,11 +97,11 @@ def cold_summary(observations: Sequence[Observation], mode: CacheMode) -> ColdSu
     peaks = [[float(peak)] for o in valid if (peak := o.peak_rss_bytes) is not None]
     if not peaks:
         reasons["peak_rss_bytes"] = _why_no_memory(valid)
-    judged = loops.headline(valid)
+    judged = headline(valid)
     reached = precision_of(seconds[judged]) if judged in seconds else None
     if reached is None:
         reasons["precision_reached"] = because("no_interval", figure=judged)
-    share, no_share = loops.share(valid)
+    share, no_share = _compiling_share(valid)
     if no_share is not None:
         reasons["compiling_share"] = no_share
     default, no_default = _by_default(observations, mode, list(seconds))
@@ -119,7 +126,7 @@ def _by_default(
 ) -> tuple[DefaultSettings, None] | tuple[None, Reason]:
     if mode != FILLED:
         return None, because("not_filled")
-    return beside.by_default(observations, figure, names)
+    return _with_default_settings(observations, figure, names)
 
 
 def figure(observation: Observation, name: str) -> float | None:
@@ -130,8 +137,8 @@ def figure(observation: Observation, name: str) -> float | None:
         return observation.ttfr_process_s
     if name == "start":
         return _start(observation)
-    if name in loops.FIGURES:
-        return loops.figure(observation, name)
+    if name in LOOP_FIGURES:
+        return loop_figure(observation, name)
     return observation.new_shape_s if name == "new_shape" else _phase_or_part(observation, name)
 
 
@@ -162,11 +169,11 @@ def _figure_names(observations: Sequence[Observation]) -> list[str]:
     if any(observation.phase_s("build") is not None for observation in observations):
         names.insert(names.index("wrap"), "build")
     names += [phase.name for observation in observations for phase in observation.phases]
-    names += [f"first_call.{part}" for part in loops.PARTS]
+    names += [f"first_call.{part}" for part in CALL_PARTS]
     if any(name.startswith("new_shape_") for name in names):
         names.append("new_shape")
     if any(observation.loop for observation in observations):
-        names += loops.FIGURES
+        names += LOOP_FIGURES
     return list(dict.fromkeys(names))
 
 
@@ -174,8 +181,8 @@ def _why_absent(observations: Sequence[Observation], name: str) -> Reason:
     """Return the reason that the processes give for a figure that none of them has."""
     if not observations:
         return because("no_valid_process")
-    if name in loops.FIGURES:
-        return loops.why_absent(observations, name)
+    if name in LOOP_FIGURES:
+        return _why_no_loop_figure(observations, name)
     part = name.removeprefix("first_call.")
     for observation in observations:
         parts = observation.first_call_parts
@@ -210,10 +217,10 @@ def warm_summary(
     reached = None if call is None else precision_of(call)
     if reached is None:
         reasons["precision_reached"] = because("no_interval", figure="call_s")
-    page_faults = faults.median_per_call(p.blocks for p in processes)
+    page_faults = median_per_call(p.blocks for p in processes)
     if page_faults is None:
         reasons["page_faults"] = because("not_recorded")
-    kept, not_kept = beside.kept_memory(observations, processes, _against_plain)
+    kept, not_kept = _kept_memory(observations, processes, _against_plain)
     if not_kept is not None:
         reasons["kept_memory"] = not_kept
     return WarmSummary(
@@ -230,7 +237,7 @@ def warm_summary(
 
 
 def _against_plain(plain: Sequence[Observation], kept: Sequence[Observation]) -> Comparison:
-    limits: _Limits = {"threshold": faults.GAIN, "confidence": CONFIDENCE, "tested": True}
+    limits: _Limits = {"threshold": GAIN, "confidence": CONFIDENCE, "tested": True}
     return _compare_warm("as_it_is", plain, kept, limits)
 
 
@@ -261,7 +268,7 @@ def compare_case(  # noqa: PLR0913 - two sides and two choices, each by name
         if mode == WARM:
             comparisons.append(_compare_warm(baseline, theirs, ours, limits))
             continue
-        for name in loops.headlines([*ours, *theirs]):
+        for name in headlines([*ours, *theirs]):
             first, second = (cold_rounds(side, mode, name) for side in (ours, theirs))
             comparisons.append(compare(f"{mode}.{name}_s", baseline, first, second, **limits))
     return comparisons
@@ -294,3 +301,263 @@ def _compare_warm(
         judged = compare("warm.call_s", baseline, first, second, **limits)
     reason = weakened(judged.reason, *map(steady_state, sides))
     return msgspec.structs.replace(judged, reason=reason)
+
+
+CALL_PARTS = ("trace", "lower", "compile", "cache_read", "rest")
+LOOP_FIGURES = (
+    "total",
+    "loop",
+    *(f"loop.{part}" for part in CALL_PARTS),
+    "step.compiling",
+    "step.plain",
+)
+"""Keys of ``ColdSummary.seconds`` that a scenario has besides."""
+NO_STEP = {
+    "step.compiling": because("no_compiling_step"),
+    "step.plain": because("no_plain_step"),
+}
+
+
+def loop_figure(observation: Observation, name: str) -> float | None:
+    """Return one of ``FIGURES`` of a process, in seconds; ``None`` where it has none."""
+    account = observation.loop
+    if account is None:
+        return None
+    if name in {"total", "loop"}:
+        return account.total_s if name == "total" else account.loop_s
+    if name in NO_STEP:
+        return _step_s(observation, compiling=name == "step.compiling")
+    value: float | None = getattr(account.parts, f"{name.removeprefix('loop.')}_s")
+    return value
+
+
+def headline(observations: Sequence[Observation]) -> str:
+    """Return the figure that stands for a cold mode: of a scenario, that of its whole loop."""
+    return headlines(observations)[-1]
+
+
+def headlines(observations: Sequence[Observation]) -> tuple[str, ...]:
+    """Return the figures by which candidates are compared in a cold mode."""
+    whole = any(observation.loop for observation in observations)
+    return ("ttfr", "total") if whole else ("ttfr",)
+
+
+def _why_no_loop_figure(observations: Sequence[Observation], name: str) -> Reason:
+    """Return the reason for a figure that none of the processes has."""
+    for observation in observations:
+        account = observation.loop
+        if account is None:
+            continue
+        if name in NO_STEP:
+            return account.null_reasons.get("compiling_steps", NO_STEP[name])
+        field = f"{name.removeprefix('loop.')}_s"
+        return account.parts.null_reasons.get(field, because("not_recorded"))
+    return because("not_recorded")
+
+
+def _compiling_share(
+    observations: Sequence[Observation],
+) -> tuple[Summary, None] | tuple[None, Reason]:
+    """Summarise the share of the total spent compiling; else say why there is none."""
+    accounts = [o.loop for o in observations if o.loop is not None]
+    if not accounts:
+        return None, because("no_scenario" if observations else "no_valid_process")
+    groups = [[a.compiling_share] for a in accounts if a.compiling_share is not None]
+    if groups:
+        return summary(groups), None
+    return None, accounts[0].null_reasons["compiling_share"]
+
+
+def _step_s(observation: Observation, *, compiling: bool) -> float | None:
+    """Return the mean of the steps after the first one that compiled, or that did not."""
+    spent = [step_s for _, step_s in later_steps(observation, compiling=compiling)]
+    return math.fsum(spent) / len(spent) if spent else None
+
+
+def later_steps(observation: Observation, *, compiling: bool) -> list[tuple[int, float]]:
+    """Return place and seconds of the steps after the first one that compiled, or did not."""
+    account = observation.loop
+    if account is None or account.compiling_steps is None:
+        return []
+    places = set(account.compiling_steps)
+    later = list(enumerate(account.steps_s))[1:]
+    return [(place, step_s) for place, step_s in later if (place in places) == compiling]
+
+
+def _kept_memory(
+    observations: Sequence[Observation],
+    plain: Sequence[WarmProcess],
+    compare: Callable[[Sequence[Observation], Sequence[Observation]], Comparison],
+) -> tuple[KeptMemory, None] | tuple[None, Reason]:
+    """Summarise warm calls where freed memory is kept, and hold them against those as they come.
+
+    ``plain`` are the processes that the published figure is from; ``compare`` judges the second
+    observations against the first.
+    """
+    other = keeping(observations)
+    kept = warm_processes(other)
+    if kept and plain:
+        made = KeptMemory(
+            n_processes=len(kept),
+            call_s=summary([process.steadiness.samples for process in kept]),
+            page_faults=median_per_call(p.blocks for p in kept),
+            comparison=compare(published(observations), other),
+        )
+        return made, None
+    few = median_per_call(p.blocks for p in plain)
+    if few is not None and not any(gives_back(process.blocks) for process in plain):
+        return None, because("few_page_faults", n_faults=round(few))
+    return None, because("memory_not_compared")
+
+
+def _with_default_settings(
+    observations: Sequence[Observation],
+    figure: Callable[[Observation, str], float | None],
+    names: Sequence[str],
+) -> tuple[DefaultSettings, None] | tuple[None, Reason]:
+    """Summarise starts with caches that the framework's own settings have filled."""
+    seen = [one for one in filled_by_default(observations) if claims(one, FILLED)]
+    valid = [one for one in seen if counts(one, FILLED)]
+    if valid:
+        seconds: dict[str, Summary] = {}
+        for name in names:
+            values = [value for one in valid if (value := figure(one, name)) is not None]
+            if values:
+                seconds[name] = summary([[value] for value in values])
+        rejected = sum(one.status != "failed" for one in seen) - len(valid)
+        return DefaultSettings(n_ok=len(valid), n_rejected=rejected, seconds=seconds), None
+    kept = {e.kept_by_default for one in published(observations) for e in one.evidence}
+    if kept <= {"all", None} and "all" in kept:
+        return None, because("same_by_default")
+    return None, because("not_measured_by_default")
+
+
+def _counts_of_case(observations: Sequence[Observation]) -> tuple[Counts, list[Caution]]:
+    """Return what the processes of a case have counted alike, and a caution where they differ."""
+    seen = [one.counts for one in published(observations) if one.status == "ok"]
+    made = joined_counts(seen)
+    cautions = []
+    for name, why in made.null_reasons.items():
+        numbers = [one.numbers[name] for one in seen if name in one.numbers]
+        if numbers:
+            ((_, n_alike),) = Counter(numbers).most_common(1)
+            cautions.append(
+                Caution(
+                    kind="counts",
+                    n_processes=len(numbers) - n_alike,
+                    of_processes=len(numbers),
+                    reason=why,
+                )
+            )
+    return made, cautions
+
+
+def joined_counts(seen: Sequence[Counts]) -> Counts:
+    """Return what several have counted alike; a reason for what differs, or is not known."""
+    names = dict.fromkeys(name for one in seen for name in (*one.numbers, *one.null_reasons))
+    made = Counts(numbers={}, null_reasons={})
+    for name in names:
+        numbers = [one.numbers[name] for one in seen if name in one.numbers]
+        if not numbers:
+            told = (one.null_reasons.get(name) for one in seen)
+            made.null_reasons[name] = next(why for why in told if why is not None)
+        elif min(numbers) == max(numbers):
+            made.numbers[name] = numbers[0]
+        else:
+            least, most = min(numbers), max(numbers)
+            why = because("counts_differ", name=name, n_least=least, n_most=most)
+            made.null_reasons[name] = why
+    return made
+
+
+_SMALLEST_DRIFT = 0.005
+"""Change from half-time to the end that is too small to matter, relatively."""
+_FEWEST_PROCESSES = 3
+_CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Drift:
+    """Relative change of the calls of a case from half-time on, with its interval at 95 %."""
+
+    share: float
+    low: float
+    high: float
+    n_processes: int
+
+    @property
+    def matters(self) -> bool:
+        """Whether the whole interval lies beyond what is too small to matter."""
+        return self.low > _SMALLEST_DRIFT or self.high < -_SMALLEST_DRIFT
+
+
+def across(changes: Sequence[float | None]) -> Drift | None:
+    """Return what processes show together, each by its slope; ``None``: they are too few."""
+    known = [change for change in changes if change is not None]
+    if len(known) < _FEWEST_PROCESSES:
+        return None
+    found = paired(known, _CONFIDENCE)
+    share, low, high = (math.expm1(min(x, 1.0)) for x in (found.middle, found.low, found.high))
+    return Drift(share, low, high, len(known))
+
+
+_LARGE_MOTION = 0.2
+"""Motion of a process that is not put down to the machine, relatively."""
+
+
+def steady_state(processes: Sequence[WarmProcess]) -> SteadyState:
+    """Say whether the warm calls of a case were steady.
+
+    They were not where their drift across processes matters (see ``drift``), nor where no
+    process became steady and they moved by much, or, with fewer processes than can be tested,
+    at all.
+    """
+    states = [process.steadiness for process in processes]
+    found = across([state.change for state in states])
+    against = _against(states, found)
+    return SteadyState(
+        steady=against is None,
+        reason=against or _in_favour(processes, found),
+        n_processes=len(states),
+        n_steady=sum(state.steady for state in states),
+        warmup_samples=[process.warmup for process in processes],
+        drift_share=None if found is None else found.share,
+        drift_low=None if found is None else found.low,
+        drift_high=None if found is None else found.high,
+    )
+
+
+def _against(states: Sequence[Steadiness], found: Drift | None) -> Reason | None:
+    if not states:
+        return because("no_valid_process")
+    if found is not None and found.matters:
+        n = found.n_processes
+        bounds = {"low_share": found.low, "high_share": found.high}
+        return because("drifts_across", change_share=found.share, **bounds, n_processes=n)
+    if any(state.steady for state in states):
+        return None
+    if found is not None and np.median([_motion(state.reason) for state in states]) < _LARGE_MOTION:
+        return None
+    unsteady = because("unsteady", n_unsteady=len(states), n_processes=len(states))
+    return because("several", unsteady, *distinct(state.reason for state in states))
+
+
+def _in_favour(processes: Sequence[WarmProcess], found: Drift | None) -> Reason:
+    n_steady = sum(process.steadiness.steady for process in processes)
+    longest = max(process.warmup for process in processes)
+    if n_steady == len(processes):
+        return because("steady", n_processes=n_steady, n_warmup=longest)
+    if found is None:
+        return because("steady_of_few", n_steady=n_steady, n_processes=len(processes))
+    bounds = {"low_share": found.low, "high_share": found.high}
+    counts = {"n_steady": n_steady, "n_processes": len(processes)}
+    return because("steady_across", change_share=found.share, **bounds, **counts)
+
+
+def _motion(reason: Reason) -> float:
+    """Return by how much the level of a process moved, relatively; infinite: it cannot be told."""
+    for name in ("range_share", "change_share"):
+        share = reason.values.get(name)
+        if isinstance(share, float):
+            return abs(share)
+    return math.inf

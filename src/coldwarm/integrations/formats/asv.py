@@ -51,8 +51,7 @@ _KINDS = {"s": ("time", "seconds"), "bytes": ("peakmemory", "bytes")}
 
 def why_not(figure: Figure) -> str | None:
     """Leave out what is the same function of the same commit once more."""
-    own = figure.case.protocol.own
-    repeated = own is not None and own.control_of is not None
+    repeated = figure.case.control_of is not None
     return "it is another candidate once more, as a control" if repeated else None
 
 

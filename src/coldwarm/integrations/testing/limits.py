@@ -14,7 +14,7 @@ from coldwarm.report.compare import change
 from coldwarm.report.figures import around
 from coldwarm.report.sentences import counted, with_advice
 from coldwarm.report.units import duration, significant
-from coldwarm.stats.compare import benchmarks, results
+from coldwarm.stats.compare.results import compare_results
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 from coldwarm.stats.ratio import CONFIDENCE
 
@@ -225,12 +225,12 @@ def against(
         label = labels(baseline)[asked.target]
         stored = replace(baseline, cases={label: baseline.cases[label]})
         allow = {SOURCE, *rules.allow}
-        compared = results.compare_results([stored], [ours], Policy(), allow, rules.reports)
+        compared = compare_results([stored], [ours], Policy(), allow, reports=rules.reports)
         metric = next(one for one in compared.metrics if one.metric == f"{asked.mode}.ttfr_s")
         return Against(compared, metric, rules.below)
     (label,) = ours.cases
     pair = f"{asked.name}={label}/{asked.mode}/first_result"
-    compared = benchmarks.compare_benchmarks([baseline], [made], Policy(), rules.allow, [pair])
+    compared = compare_results([baseline], [made], Policy(), rules.allow, pairs=[pair])
     return Against(compared, compared.metrics[0], rules.below)
 
 

@@ -19,7 +19,7 @@ from coldwarm.integrations.testing.kept import document
 from coldwarm.report import compare
 from coldwarm.report.shown import PlainConsole
 from coldwarm.runner.machine import environment
-from coldwarm.stats.compare import benchmarks, results
+from coldwarm.stats.compare.results import IncomparableError, compare_results
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,8 +88,8 @@ def _saved(made: dict[str, Any], path: Path) -> str:
 def _compared(against: Benchmarks, made: dict[str, Any], name: str, width: int) -> Iterator[str]:
     try:
         now = pyperf.benchmarks(Opened(name, "", made))
-        found = benchmarks.compare_benchmarks([against], [now], Policy())
-    except results.IncomparableError as error:
+        found = compare_results([against], [now], Policy())
+    except IncomparableError as error:
         yield from ListedError(compare.refused(error)).lines
         return
     except ColdwarmError as error:

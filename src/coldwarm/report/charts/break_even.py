@@ -19,7 +19,7 @@ from coldwarm.report.charts.marks import (
     seconds,
 )
 from coldwarm.report.words import MODE_NAMES
-from coldwarm.stats.drawn import totals
+from coldwarm.stats.plan import grid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ _HEIGHT = 165
 
 @lru_cache(maxsize=2)
 def _settings(workload: Workload) -> list[Setting]:
-    return totals.settings(workload.cases)
+    return grid.settings(workload.cases)
 
 
 def break_even(workload: Workload, width: int = WIDTH) -> Chart | None:
@@ -45,11 +45,11 @@ def break_even(workload: Workload, width: int = WIDTH) -> Chart | None:
     settings = _settings(workload)
     wide = width >= _TWO_COLUMNS and len(settings) > 1
     panel = (width - _GAP) // 2 if wide else width
-    changes = [one.calls for one in totals.crossings(settings)]
+    changes = [one.calls for one in grid.crossings(settings)]
     most = strips.last(workload, changes)
     found = {
-        "totals": [row for row in rows(totals.totals(settings)) if row["calls"] <= most],
-        "crossings": [row for row in rows(totals.crossings(settings)) if row["calls"] <= most],
+        "totals": [row for row in rows(grid.totals(settings)) if row["calls"] <= most],
+        "crossings": [row for row in rows(grid.crossings(settings)) if row["calls"] <= most],
         "cheapest": strips.ranges(workload, most, panel),
     }
     if not found["totals"]:

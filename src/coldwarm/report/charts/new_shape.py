@@ -2,14 +2,57 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from coldwarm.report.charts import warm
 from coldwarm.report.charts.chart import Chart
 from coldwarm.report.charts.marks import WIDTH, by_colour, candidates, data, rows, seconds
-from coldwarm.stats.drawn import shapes
+from coldwarm.stats.selection import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.result import CaseResult
     from coldwarm.report.charts.workload import Workload
+
+
+_EMPTY: CacheMode = "cold_process_cold_cache"
+
+
+class Call(NamedTuple):
+    """A call of one process: its ``first``, one with a ``new`` shape, or a ``warm`` one."""
+
+    candidate: str
+    kind: str
+    process: int
+    seconds: float
+
+
+def _calls(cases: Sequence[CaseResult]) -> list[Call]:
+    """Return the calls of cases in which new shapes were measured; of warm ones the medians."""
+    able = [case for case in cases if any(_new(case))]
+    found = []
+    for case in able:
+        found += _new(case)
+        found += [
+            Call(case.candidate, "first", number, first_s)
+            for number, seen in enumerate(counted(case.observations, _EMPTY), 1)
+            if (first_s := seen.phase_s("first_call")) is not None
+        ]
+    return found + [
+        Call(one.candidate, "warm", one.process, one.median_s) for one in warm.processes(able)
+    ]
+
+
+def _new(case: CaseResult) -> list[Call]:
+    return [
+        Call(case.candidate, "new", number, phase.duration_s)
+        for number, seen in enumerate(counted(case.observations, _EMPTY), 1)
+        for phase in seen.phases
+        if phase.name.startswith("new_shape_")
+    ]
+
 
 _ROW = 30
 _SHAPES = {"first": "triangle-up", "new": "circle", "warm": "square"}
@@ -17,7 +60,7 @@ _SHAPES = {"first": "triangle-up", "new": "circle", "warm": "square"}
 
 def new_shape(workload: Workload, width: int = WIDTH) -> Chart | None:
     """Draw calls with new shapes; ``None``: none were measured."""
-    found = {"shape_calls": rows(shapes.calls(workload.cases))}
+    found = {"shape_calls": rows(_calls(workload.cases))}
     if not found["shape_calls"]:
         return None
     within = [row["seconds"] for row in found["shape_calls"]]

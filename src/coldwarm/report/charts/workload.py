@@ -9,7 +9,6 @@ from coldwarm.errors import printable
 from coldwarm.report.charts.looks import looks
 from coldwarm.report.charts.names import shown
 from coldwarm.report.figures import group_name
-from coldwarm.stats.compare.control import is_control
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -39,7 +38,7 @@ def workloads(cases: Sequence[CaseResult], answers: Sequence[Answer] = ()) -> li
     told = {one.group: one for one in answers}
     grouped: dict[str, list[CaseResult]] = {}
     for case in cases:
-        if not is_control(case) and (case.cold or case.warm):
+        if case.control_of is None and (case.cold or case.warm):
             grouped.setdefault(group_name(case), []).append(case)
     every = looks(_names(case for members in grouped.values() for case in members))
     return [

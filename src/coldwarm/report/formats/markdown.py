@@ -9,7 +9,7 @@ from coldwarm.report import bench, catalogue, compare, markdown, unproved
 from coldwarm.report.figures import held_against
 from coldwarm.report.page import surroundings, verdicts
 from coldwarm.stats.answers import answers
-from coldwarm.stats.plan import benching
+from coldwarm.stats.bench_report import bench_report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +51,7 @@ def _result(measured: Measured) -> str:
         blocks = [f"## {markdown.label(one.case)}" for one in cases]
         return "\n\n".join([*blocks, *_checked(cases), _about(measured, "")]) + "\n"
     if suite.suite == "bench":
-        report, _ = benching.report(suite, cases, measured.path, Policy())
+        report, _ = bench_report(suite, cases, measured.path, Policy())
         said = bench.as_markdown(report, suite, cases)
     else:
         said = markdown.render(suite, cases, answers=answers(cases))

@@ -9,9 +9,8 @@ from coldwarm.report.charts.columns import Columns
 from coldwarm.report.charts.looks import dash_scale
 from coldwarm.report.charts.marks import CALLS_AXIS, by_colour, line_of_totals, rows, seconds
 from coldwarm.report.charts.names import shown
-from coldwarm.stats.drawn import totals
-from coldwarm.stats.plan.gathering import gather
-from coldwarm.stats.plan.grid import MOST_CALLS, grid
+from coldwarm.stats.plan.costs import gather
+from coldwarm.stats.plan.grid import MOST_CALLS, crossings, grid, totals
 
 if TYPE_CHECKING:
     from coldwarm.report.charts.chart import Row, Spec
@@ -44,7 +43,7 @@ class Jobs:
         """Return the totals of all settings, and whether each is the lowest and told apart."""
         found: dict[str, list[Any]] = {}
         for place, one in enumerate(self.settings):
-            columns = dict(rows(totals.totals([one])).columns)
+            columns = dict(rows(totals([one])).columns)
             at = {calls: number for number, calls in enumerate(one.calls)}
             best = [shown(name) for name in one.cheapest]
             columns["setting"] = [place] * len(columns["calls"])
@@ -62,7 +61,7 @@ class Jobs:
         return [
             {"setting": place, **row}
             for place, one in enumerate(self.settings)
-            for row in rows(totals.crossings([one]))
+            for row in rows(crossings([one]))
         ]
 
     def chart(self, width: int) -> Chart | None:
@@ -71,8 +70,8 @@ class Jobs:
             return None
         first = self.settings[0]
         found = {
-            "job_totals": rows(totals.totals([first])),
-            "job_crossings": rows(totals.crossings([first])),
+            "job_totals": rows(totals([first])),
+            "job_crossings": rows(crossings([first])),
             "job_calls": [{"calls": 1000}],
         }
         return Chart(

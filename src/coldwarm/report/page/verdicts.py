@@ -11,8 +11,8 @@ from coldwarm.report import units
 from coldwarm.report.figures import cold_figure, comparison, group_name, headline
 from coldwarm.report.sentences import with_advice, words
 from coldwarm.report.words import MODE_NAMES, mode_name
-from coldwarm.stats.drawn.gates import gates
-from coldwarm.stats.drawn.rejected import rejects
+from coldwarm.stats.outcome import gates
+from coldwarm.stats.selection import rejects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

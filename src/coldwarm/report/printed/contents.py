@@ -15,7 +15,7 @@ from coldwarm.report.figures import group_name, held_against
 from coldwarm.report.page import surroundings, verdicts
 from coldwarm.report.view import suite_view
 from coldwarm.stats.answers import answers
-from coldwarm.stats.drawn.gates import of_group
+from coldwarm.stats.outcome import of_group
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -13,7 +13,6 @@ from msgspec.structs import asdict, replace
 from coldwarm.contracts.observation import Telemetry
 from coldwarm.contracts.reasons import because, missing
 from coldwarm.runner.machine import groups
-from coldwarm.stats.disturbances import FOREIGN_CPU_FLAG, STEAL_FLAG, THROTTLED_FLAG
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +20,12 @@ if TYPE_CHECKING:
     from coldwarm.contracts.observation import ProcessTotals
     from coldwarm.contracts.reasons import Reason
 
+_FOREIGN_CPU_FLAG = 0.15
+_STEAL_FLAG = 0.01
+_THROTTLED_FLAG = 0.01
+"""Of the wall clock, held up by a quota."""
+_FEWEST_S = 0.05
+"""Processor time below which nothing can be said: kernels count in ticks of 10 ms."""
 _SWITCHES_PER_S_FLAG = 200.0
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 _FEWEST_TICKS_S = 5 * _TICK_S
@@ -145,11 +150,11 @@ def between(
 def _flags(measured: Telemetry, wall_s: float) -> list[Reason]:
     flags = []
     foreign = measured.foreign_cpu
-    if foreign is not None and foreign > FOREIGN_CPU_FLAG and foreign * wall_s > _FEWEST_TICKS_S:
+    if foreign is not None and foreign > _FOREIGN_CPU_FLAG and foreign * wall_s > _FEWEST_TICKS_S:
         flags.append(because("foreign_cpu", foreign_processors=foreign))
-    if measured.steal_share is not None and measured.steal_share > STEAL_FLAG:
+    if measured.steal_share is not None and measured.steal_share > _STEAL_FLAG:
         flags.append(because("steal", steal_share=measured.steal_share))
-    if measured.throttled_s is not None and measured.throttled_s > THROTTLED_FLAG * wall_s:
+    if measured.throttled_s is not None and measured.throttled_s > _THROTTLED_FLAG * wall_s:
         flags.append(because("throttled", throttled_s=measured.throttled_s))
     if measured.thermal_throttles:
         flags.append(because("thermal", n_throttles=measured.thermal_throttles))
@@ -190,7 +195,7 @@ def during_blocks(readings: Sequence[BlockReading]) -> Meanwhile:
     held_s = [_difference(one.before.throttled_s, one.after.throttled_s) for one in readings]
     known_s = [seconds for seconds in held_s if seconds is not None]
     throttled_s = sum(known_s) if readings and len(known_s) == len(held_s) else None
-    if throttled_s is not None and throttled_s > THROTTLED_FLAG * wall_s:
+    if throttled_s is not None and throttled_s > _THROTTLED_FLAG * wall_s:
         flags = [*flags, because("throttled_warm", throttled_s=throttled_s)]
     return Meanwhile(used, throttled_s, flags)
 
@@ -212,6 +217,30 @@ def _foreign_in(
     if not wall_s:
         return None, []
     used = foreign_s / wall_s
-    if used <= FOREIGN_CPU_FLAG or foreign_s <= _FEWEST_TICKS_S:
+    if used <= _FOREIGN_CPU_FLAG or foreign_s <= _FEWEST_TICKS_S:
         return used, []
     return used, [because("foreign_cpu_warm", foreign_processors=used)]
+
+
+def must_be_flagged(
+    measured: Telemetry, start_s: float | None, warm_s: float, whole_s: float
+) -> set[str]:
+    """Return what a reading has to be flagged for that lasted at least so long.
+
+    ``start_s`` and ``warm_s``: at least so many seconds of the start, and of the warm blocks;
+    ``whole_s``: no reading lasted longer than the whole process.
+    """
+    busy = {
+        "foreign_cpu": (measured.foreign_cpu, start_s or 0.0),
+        "foreign_cpu_warm": (measured.warm_foreign_cpu, warm_s),
+    }
+    found = {
+        code
+        for code, (used, lasted_s) in busy.items()
+        if used is not None and used > _FOREIGN_CPU_FLAG and used * lasted_s > _FEWEST_S
+    }
+    if measured.steal_share is not None and measured.steal_share > _STEAL_FLAG:
+        found.add("steal")
+    held = {"throttled": measured.throttled_s, "throttled_warm": measured.warm_throttled_s}
+    found |= {code for code, held_s in held.items() if (held_s or 0) > _THROTTLED_FLAG * whole_s}
+    return found | ({"thermal"} if measured.thermal_throttles else set())

@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.contracts.base import FILLED, WARM
-from coldwarm.stats import precision
+from coldwarm.stats import distribution
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE, group_medians
-from coldwarm.stats.loops import headline
 from coldwarm.stats.ratio import FAR, FEWEST_FOR_FAR, THRESHOLD
 from coldwarm.stats.selection import warm_processes
-from coldwarm.stats.summarise import compare_case, figure
+from coldwarm.stats.summarise import compare_case, figure, headline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -39,7 +38,7 @@ _WARM_FINER = 0.4
 def of_figure(case: Case, mode: CacheMode, options: Options, ledger: Ledger) -> int:
     """Return how many more processes a figure is expected to need; 0: it is precise enough."""
     target = options.precision * (_WARM_FINER if mode == WARM else 1.0)
-    return precision.assess(
+    return distribution.assess(
         _values(mode, ledger.good(case, mode)),
         target=target,
         fewest=min(FEWEST_FOR_CONFIDENCE, options.max_runs),
@@ -100,10 +99,12 @@ def _rounds_for(seen: Comparison, n: int, band: float, most: int) -> int:
     """Return the rounds after which the interval is expected to lie on one side of the band."""
     if not seen.ratio or not seen.low or not seen.high:
         return n + 1  # nothing is known of their scatter
-    scatter = math.log(seen.high / seen.low) / 2 / precision.expected_of_pairs(n, SETTLED_DIFFERENT)
+    scatter = (
+        math.log(seen.high / seen.low) / 2 / distribution.expected_of_pairs(n, SETTLED_DIFFERENT)
+    )
     away = abs(abs(math.log(seen.ratio)) - band)
     numbers = range(n + 1, most)
-    reached = precision.expected_of_pairs
+    reached = distribution.expected_of_pairs
     return next((k for k in numbers if scatter * reached(k, SETTLED_DIFFERENT) <= away), most)
 
 

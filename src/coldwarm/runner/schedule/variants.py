@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.contracts.observation import published
-from coldwarm.stats.faults import gives_back
-from coldwarm.stats.selection import counts, filled_by_default, keeping
+from coldwarm.stats.selection import counts, filled_by_default, gives_back, keeping
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

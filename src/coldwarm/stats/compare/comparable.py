@@ -4,27 +4,36 @@ What decides what was measured (the job, its data, how it is called and waited f
 must be the same. What is being compared (libraries, interpreter, kernel, variables) may differ,
 and is listed. The harness itself may differ too: its source changes with every release, while its
 measuring rules are declared in the protocol and compared there.
+
+How much two equal runs of a machine differ is known from its noise reports. Such a report holds the
+figure of one program in each quarter of its rounds, as if each had been a run; several reports add
+what changes from one hour to another. Two equal runs stay within the prediction interval of a
+normal value: Student's t, times the scatter of these, times the root of 2.
 """
 
 from __future__ import annotations
 
+import math
+import statistics
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from coldwarm.contracts.base import Difference
-from coldwarm.contracts.comparison import SideDifference
+from coldwarm.contracts.comparison import KnownNoise, SideDifference
 from coldwarm.contracts.environment import differences
 from coldwarm.contracts.policy import KINDS
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import NothingComparableError
-from coldwarm.stats.compare.runs import lone
-from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
+from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE, FEWEST_FOR_INTERVAL, student
+from coldwarm.stats.ratio import CONFIDENCE, LARGEST_EXPONENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from coldwarm.contracts.comparison import KnownNoise
+    from coldwarm.contracts.base import MetricKind
+    from coldwarm.contracts.bench import NoiseReport
+    from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult, Measured
 
@@ -306,3 +315,47 @@ def labelled(sides: Mapping[str, Sequence[Measured]]) -> list[tuple[str, Measure
         for label, runs in sides.items()
         for place, run in enumerate(runs, 1)
     ]
+
+
+_FEWEST_OF_A_SIDE = 2
+"""Runs of either side below which there is no verdict."""
+
+
+def are_unit(n_a: int, n_b: int) -> bool:
+    """Say whether there are so many runs that they can be the unit, five of both sides."""
+    return n_a + n_b >= FEWEST_FOR_CONFIDENCE
+
+
+def lone(n_ours: int, n_theirs: int) -> Reason | None:
+    """Say why there is no verdict where one side has a single run, or ``None``."""
+    if min(n_ours, n_theirs) >= _FEWEST_OF_A_SIDE:
+        return None
+    basis = because("separate_runs", n_ours=n_ours, n_baseline=n_theirs)
+    return because("lone_run", basis, n_needed=_FEWEST_OF_A_SIDE)
+
+
+def known_noise(reports: Iterable[NoiseReport], place: Environment | None) -> KnownNoise:
+    """Return what reports of this machine say; those of another, or cut short, say nothing."""
+    used = [one for one in reports if one.complete and place is not None and _is_of(one, place)]
+    grouped: dict[tuple[str, str], list[float]] = {}
+    for report in used:
+        for figure in report.figures:
+            key = (report.target, figure.comparison.metric)
+            grouped.setdefault(key, []).extend(part for part in figure.parts if part > 0)
+    shares: dict[MetricKind, float] = {}
+    for (_, metric), parts in grouped.items():
+        if len(parts) > FEWEST_FOR_INTERVAL:
+            kind: MetricKind = "warm" if metric.startswith("warm.") else "cold"
+            shares[kind] = max(shares.get(kind, 0.0), _within(parts))
+    return KnownNoise(n_reports=len(used), shares=shares)
+
+
+def _is_of(report: NoiseReport, place: Environment) -> bool:
+    return (report.cpu, report.cores) == (place.cpu.model, place.cpu.usable_cores)
+
+
+def _within(parts: list[float]) -> float:
+    """Return the relative difference that two equal runs exceed in 3 of 100 cases."""
+    scatter = statistics.stdev(map(math.log, parts))
+    at_most = student(0.5 + CONFIDENCE / 2, len(parts) - 1) * scatter * math.sqrt(2)
+    return math.expm1(min(at_most, LARGEST_EXPONENT))

@@ -1,4 +1,4 @@
-"""What a candidate's processes cost, one value for each process, and how two of them differ.
+"""Costs of a candidate's processes, one value for each process.
 
 Frameworks and programs still do first-time work long after the second call: they trace again,
 try kernels out, switch to what they have compiled meanwhile. So a total has the cumulated seconds
@@ -23,7 +23,7 @@ import numpy as np
 
 from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.bounded import median_of
+from coldwarm.stats.intervals import median_of
 from coldwarm.stats.selection import by_round, counted, warm_processes
 from coldwarm.stats.steady import settles_at, steady_places
 
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Series = Mapping[str, float]
+
 
 EMPTY: CacheMode = "cold_process_cold_cache"
 WARM_CALL = "warm"
@@ -317,3 +318,31 @@ def _thinned(ends: float) -> Floats:
         return np.arange(ends + 1)
     more = np.geomspace(_EACH, ends, _MORE)
     return np.unique(np.concatenate([np.arange(_EACH), np.round(more)]))
+
+
+@dataclass(frozen=True)
+class Group:
+    """The candidates of one workload, size and dtype, and what to know of them."""
+
+    name: str
+    known: Sequence[Costs]
+    not_measured: Mapping[str, Reason]
+    """By candidate, why the run has no process of it."""
+    not_steady: Mapping[str, Reason]
+    """By candidate, why its warm calls may not stand for later ones."""
+    cases: Sequence[CaseResult] = ()
+    """Those with costs."""
+
+
+def gather(name: str, cases: Sequence[CaseResult]) -> Group:
+    """Return what is known of the cases of a group; a failed one has no costs."""
+    known, measured, missing, moving = [], [], {}, {}
+    for case in cases:
+        if case.status == "failed" or not case.observations:
+            missing[case.candidate] = case.reason or because("unstated")
+            continue
+        known.append(costs(case))
+        measured.append(case)
+        if case.warm and not case.warm.steady.steady:
+            moving[case.candidate] = case.warm.steady.reason
+    return Group(name, known, missing, moving, measured)

@@ -1,4 +1,4 @@
-"""A job at every number of calls, shapes and processes that a reader may choose. Pure.
+"""Totals of a job at every number of calls, shapes and processes that a reader may choose. Pure.
 
 The same figures as those of a plan (``jobs``), for many jobs at once: jobs that pay the same costs
 differ only in how often, so that the sums of all rounds are one product of matrices.
@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from coldwarm.contracts.base import WARM
-from coldwarm.stats.plan.costs import FEWEST, STATES
-from coldwarm.stats.plan.jobs import (
+from coldwarm.stats.plan.costs import FEWEST, STATES, gather
+from coldwarm.stats.plan.expected import Bounds, expected_of, margin_lows
+from coldwarm.stats.plan.planning import (
     Job,
     bounds,
+    changes,
+    ladder,
     margin_bounds,
     middle_s,
     missing,
@@ -24,16 +27,16 @@ from coldwarm.stats.plan.jobs import (
     paid,
     widens,
 )
-from coldwarm.stats.plan.ladder import changes, ladder
-from coldwarm.stats.plan.many import Bounds, expected_of, margin_lows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from coldwarm.contracts.answer import Caches
     from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.result import CaseResult
     from coldwarm.stats.plan.costs import Costs
     from coldwarm.stats.plan.expected import Term
+
 
 MOST_CALLS = 1_000_000
 _STEP = 1.2
@@ -219,3 +222,68 @@ def _crossings(
         return min(known, key=lambda name: float(np.interp(n, at, known[name])))
 
     yield from ((n, cheapest(n)) for n in changes(cheapest, at))
+
+
+class _Total(NamedTuple):
+    """The expected total of a candidate at a number of calls, with its bounds."""
+
+    candidate: str
+    caches: Caches
+    calls: int
+    total_s: float
+    low_s: float | None
+    high_s: float | None
+    extrapolated: bool
+    """Whether a process made fewer calls: later ones are taken to cost what the last ones did."""
+
+
+class _Crossing(NamedTuple):
+    """A number of calls from which another candidate is the cheapest, and what it costs there."""
+
+    caches: Caches
+    calls: int
+    candidate: str
+    total_s: float
+
+
+def settings(cases: Sequence[CaseResult]) -> list[Setting]:
+    """Return the settings of one process and one shape; none of scenarios."""
+    if not cases or cases[0].scenario:
+        return []
+    group = gather(cases[0].group, cases)
+    asked = set(cases[0].protocol.cache_modes)
+    if not asked >= {WARM} or not asked & set(STATES.values()):
+        return []
+    return grid(group.known, asked, shapes=(1,), processes=(1,))
+
+
+def totals(found: Sequence[Setting]) -> list[_Total]:
+    """Return the totals of settings, a row for each candidate and number of calls."""
+    return [
+        _Total(
+            name,
+            one.caches,
+            calls,
+            curve.total_s[at],
+            None if curve.low_s is None else curve.low_s[at],
+            None if curve.high_s is None else curve.high_s[at],
+            calls > one.measured.get(name, calls),
+        )
+        for one in found
+        for name, curve in one.curves.items()
+        for at, calls in enumerate(one.calls)
+    ]
+
+
+def crossings(found: Sequence[Setting]) -> list[_Crossing]:
+    """Return from where on another candidate is the cheapest, by the expected totals."""
+    return [
+        _Crossing(one.caches, calls, name, _between(one, name, calls))
+        for one in found
+        for calls, name in one.crossings
+    ]
+
+
+def _between(one: Setting, name: str, calls: int) -> float:
+    """Return a total at a number of calls; between two that are there it is a straight line."""
+    return float(np.interp(calls, one.calls, one.curves[name].total_s))

@@ -1,4 +1,4 @@
-"""What a scenario's loop will take.
+"""Prediction of what a scenario's loop will take.
 
 A loop of ``steps`` steps of which ``new`` compile takes the start, up to the first result;
 ``new - 1`` further steps that compile; and the others as steps that do not. Each is the mean
@@ -11,11 +11,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from coldwarm.stats.bounded import Bounded, estimate, median_of, widened
-from coldwarm.stats.intervals import CONFIDENCE
-from coldwarm.stats.loops import figure, later_steps
+from coldwarm.stats.intervals import CONFIDENCE, Bounded, estimate, median_of, widened
 from coldwarm.stats.plan.expected import expected, middle_s
 from coldwarm.stats.selection import by_round, counted
+from coldwarm.stats.summarise import figure, later_steps
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

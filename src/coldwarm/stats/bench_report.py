@@ -1,4 +1,4 @@
-"""What a bench says, computed from its cases. Pure."""
+"""Report of a bench, computed from its cases. Pure."""
 
 from __future__ import annotations
 
@@ -10,13 +10,9 @@ from coldwarm.contracts.bench import BenchCandidate, BenchControl, BenchReport, 
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.answers import answers
 from coldwarm.stats.cautions import held_back
-from coldwarm.stats.compare.control import is_control
-from coldwarm.stats.compare.counts import judge, n_failing
-from coldwarm.stats.compare.limits import Asked, fails, surely_below, unshown
-from coldwarm.stats.plan.costs import EMPTY
-from coldwarm.stats.plan.gathering import gather
-from coldwarm.stats.plan.jobs import Job
-from coldwarm.stats.plan.planning import plan
+from coldwarm.stats.compare.figures import Asked, fails, judge_counts, surely_below, unshown
+from coldwarm.stats.plan.costs import EMPTY, gather
+from coldwarm.stats.plan.planning import Job, plan
 from coldwarm.stats.selection import counted
 
 _MODES_OF_A_PLAN = {EMPTY, FILLED, WARM}
@@ -32,7 +28,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult, SuiteResult
 
 
-def report(
+def bench_report(
     suite: SuiteResult,
     cases: Sequence[CaseResult],
     path: str,
@@ -47,7 +43,7 @@ def report(
         UsageError: a rule of the policy is for none of the figures.
     """
     reference = next((case.candidate for case in cases if case.baseline), cases[0].candidate)
-    others = [case for case in cases if not is_control(case)]
+    others = [case for case in cases if case.control_of is None]
     baseline = next(case for case in cases if case.candidate == reference)
     verdicts = [
         BenchVerdict(
@@ -68,6 +64,7 @@ def report(
     planned = None
     if len(others) > 1 and asked >= _MODES_OF_A_PLAN:
         planned = plan(gather(others[0].workload, others), Job(1, 1, 1, "cold"))
+    failing = [one.fails_beyond for one in verdicts] + [one.fails_beyond for one in counts]
     made = BenchReport(
         path=path,
         run_id=suite.run_id,
@@ -78,8 +75,8 @@ def report(
         verdicts=verdicts,
         counts=counts,
         break_even=planned.break_even if planned else [],
-        n_failing=sum(one.fails_beyond is not None for one in verdicts) + n_failing(counts),
-        control=next((_control(case) for case in cases if is_control(case)), None),
+        n_failing=sum(limit is not None for limit in failing),
+        control=next((_control(case) for case in cases if case.control_of is not None), None),
         unshown=list(_unshown(others, verdicts, policy)),
         answers=answers(cases),
     )
@@ -98,10 +95,9 @@ def _limits(policy: Policy, case: str, comparison: Comparison) -> dict[str, floa
 
 
 def _control(case: CaseResult) -> BenchControl:
-    own = case.protocol.own
     return BenchControl(
         candidate=case.candidate,
-        of=(own and own.control_of) or "",
+        of=case.control_of or "",
         comparisons=case.comparisons,
         differing=[one.metric for one in case.comparisons if one.verdict in {"faster", "slower"}],
     )
@@ -137,7 +133,7 @@ def _counts(cases: Sequence[CaseResult], guarded: Mapping[str, CountLimit]) -> l
         verdict
         for case in cases
         if case is not reference
-        for verdict in judge(case.candidate, reference.counts, case.counts, guarded)
+        for verdict in judge_counts(case.candidate, reference.counts, case.counts, guarded)
     ]
 
 

@@ -1,1 +1,0 @@
-"""Numbers that figures are drawn from, computed from cases. Pure."""
