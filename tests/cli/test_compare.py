@@ -17,7 +17,7 @@ from coldwarm.contracts.codec import decode_as, encode
 from coldwarm.contracts.comparison import RunComparison
 from coldwarm.contracts.environment import Cpu, Frequency
 from coldwarm.contracts.reasons import because
-from coldwarm.report import shown
+from coldwarm.report import github
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -248,7 +248,7 @@ def test_json_is_a_record_of_its_own(a: Path, b: Path, call: Call) -> None:
 
 def test_markdown_holds_the_same(a: Path, b: Path, call: Call) -> None:
     out = call(a, b, "--format", "markdown")[1]
-    assert f"`{results.NAME}`" in out
+    assert f"| {results.NAME} |" in out
     assert "| warm call | " in out
     assert "**8 figures of 2 cases: 3 slower, 5 same, 0 undecided. --all shows all.**" in out
 
@@ -268,7 +268,7 @@ def test_github_annotates_what_is_worse(a: Path, b: Path, call: Call) -> None:
 
 
 def test_nothing_in_an_annotation_ends_it_early() -> None:
-    made = shown.annotation("error", "a:b,c\n50%", "x\r\n::error::50%, y", "p,q:r%.json")
+    made = github.annotation("error", "a:b,c\n50%", "x\r\n::error::50%, y", "p,q:r%.json")
     assert made == (
         "::error file=p%2Cq%3Ar%25.json,title=a%3Ab%2Cc%0A50%25::x%0D%0A::error::50%25, y"
     )

@@ -82,7 +82,7 @@ def test_three_functions_are_one_interleaved_bench_with_one_answer(tmp_path: Pat
     assert {"quick", "slow", "model"} == set(told["order"][:3])
     text = told["text"]
     assert text.index("candidate") < text.index("The answer")
-    assert text.count("Read with care") <= 1
+    assert text.count("Caveats") <= 1
     assert "× slower</b>" in told["html"]
     assert "<details>" in told["html"]
     assert "| `slow` | warm call | slower |" in told["markdown"]

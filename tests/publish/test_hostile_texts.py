@@ -19,7 +19,7 @@ from tests.stats.repeating import run
 from coldwarm.cli import _options
 from coldwarm.contracts.policy import Policy
 from coldwarm.errors import is_plain
-from coldwarm.report import bench, compare, markdown, terminal
+from coldwarm.report import bench, compare, github, markdown, terminal, view
 from coldwarm.report.formats import base
 from coldwarm.report.shown import PlainConsole
 from coldwarm.runner import recompute
@@ -103,8 +103,8 @@ def test_markdown(hostile: Measured, comparison: RunComparison) -> None:
     assert hostile.suite is not None
     texts = [
         data.decode(),
-        markdown.render(hostile.suite, list(hostile.cases.values()), verbose=True),
-        compare.markdown(comparison, everything=True),
+        markdown.text(view.document(hostile.suite, list(hostile.cases.values()), verbose=True)),
+        markdown.text(compare.document(comparison, everything=True)),
     ]
     markdown_it = pytest.importorskip("markdown_it")
     for text in texts:
@@ -118,8 +118,8 @@ def test_a_terminal(hostile: Measured, comparison: RunComparison) -> None:
     out = io.StringIO()
     console = PlainConsole(file=out, width=100, force_terminal=False)
     assert hostile.suite is not None
-    terminal.render(hostile.suite, list(hostile.cases.values()), console, verbose=True)
-    compare.render(comparison, console, everything=True)
+    terminal.show(view.document(hostile.suite, list(hostile.cases.values()), verbose=True), console)
+    terminal.show(compare.document(comparison, everything=True), console)
     plain(out.getvalue())
     assert not [line for line in out.getvalue().splitlines() if line.strip().startswith("::")]
 
@@ -127,7 +127,7 @@ def test_a_terminal(hostile: Measured, comparison: RunComparison) -> None:
 def test_a_picture_of_a_terminal(hostile: Measured) -> None:
     console = PlainConsole(record=True, width=80, file=io.StringIO(), force_terminal=True)
     assert hostile.suite is not None
-    terminal.render(hostile.suite, list(hostile.cases.values()), console)
+    terminal.show(view.document(hostile.suite, list(hostile.cases.values())), console)
     harmless_svg(console.export_svg(title="coldwarm").encode())
 
 
@@ -143,8 +143,10 @@ def test_annotations_of_a_workflow(hostile: Measured, comparison: RunComparison)
     assert hostile.suite is not None
     report, _ = bench_report(hostile.suite, cases, "out", Policy())
     for text in (
-        bench.github(report, hostile.suite, cases),
-        compare.github(comparison, defaultdict(lambda: spoiled.BAD)),
+        github.text(bench.document(report, hostile.suite, cases)),
+        github.text(
+            compare.document(comparison, defaultdict(lambda: spoiled.BAD), everything=True)
+        ),
     ):
         plain(text)
         assert [line for line in text.splitlines() if not COMMAND.match(line)] == []

@@ -6,10 +6,10 @@ from io import StringIO
 
 import msgspec
 import pytest
-from rich.text import Text
 
 from coldwarm.contracts.answer import CacheSetting
 from coldwarm.report import filled, markdown, terminal
+from coldwarm.report.document import Document, Shell
 from coldwarm.report.shown import PlainConsole
 
 
@@ -18,9 +18,9 @@ def test_what_stands_in_a_value_ends_no_fence_and_controls_no_terminal() -> None
     [needed] = filled.needed({"c": [setting]})
     assert needed.line.isprintable()
     assert needed.code.isprintable()
-    block = markdown.filled_by([needed], [])[-1]
-    first, _, last = block.splitlines()
-    assert (first, last) == ("`````sh", "`````")
+    written = markdown.text(Document("", tuple(filled.blocks([needed], []))))
+    assert written.endswith("\n`````\n")
+    assert "\n`````sh\n" in written
 
 
 @pytest.mark.parametrize("name", ["A; rm -rf x; B", "A B", "1A", "A=", "", "A\n"])
@@ -33,10 +33,11 @@ def test_only_a_variable_can_be_set(name: str) -> None:
 def test_a_line_to_copy_is_one_line_of_text_and_whole_in_a_picture() -> None:
     words = [f"NAME_{n}={'x' * n}" for n in range(20)]
     printed = StringIO()
-    terminal.print_blocks(PlainConsole(file=printed, width=40), Text(" ".join(words), no_wrap=True))
-    assert printed.getvalue() == " ".join(words) + "\n"
+    document = Document("", (Shell(" ".join(words)),))
+    terminal.show(document, PlainConsole(file=printed, width=40))
+    assert printed.getvalue() == "  " + " ".join(words) + "\n"
     console = PlainConsole(file=StringIO(), width=40, record=True, force_terminal=True)
-    terminal.print_blocks(console, Text(" ".join(words), no_wrap=True))
+    terminal.show(document, console)
     lines = console.export_text().splitlines()
     assert max(map(len, lines)) <= 40
     assert " ".join(lines).split() == words

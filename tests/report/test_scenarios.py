@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 from tests.report.conftest import EMPTY, FILLED, Job, case, cold, summary, warm
 
-from coldwarm.report import markdown, scenarios, terminal
+from coldwarm.report import markdown, scenarios, terminal, view
 
 if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
@@ -37,7 +37,7 @@ def loops() -> list[CaseResult]:
 
 def shown(suite: SuiteResult, cases: list[CaseResult]) -> str:
     console = Console(width=80, file=io.StringIO(), record=True, color_system=None)
-    terminal.render(suite, cases, console, verbose=True)
+    terminal.show(view.document(suite, cases, verbose=True), console)
     return console.export_text()
 
 
@@ -62,7 +62,7 @@ def test_total_stands_beside_first_result_and_share(
 
 
 def test_markdown_has_the_same_table(suite: SuiteResult, loops: list[CaseResult]) -> None:
-    text = markdown.render(suite, loops)
+    text = markdown.text(view.document(suite, loops))
     assert "| small_fits 100 f64 | `jax_jit_cpu` | 400 ms | 7.20 s | 61% |" in text
     assert "whole loop<br>empty caches" in text
 
@@ -71,4 +71,4 @@ def test_a_run_without_scenarios_has_no_such_table(
     suite: SuiteResult, cases: list[CaseResult]
 ) -> None:
     assert scenarios.TITLE not in shown(suite, cases)
-    assert scenarios.TITLE not in markdown.render(suite, cases)
+    assert scenarios.TITLE not in markdown.text(view.document(suite, cases))

@@ -13,7 +13,7 @@ from tests.contracts import samples
 from tests.report import conftest
 
 from coldwarm.contracts.reasons import because
-from coldwarm.report import markdown, terminal
+from coldwarm.report import markdown, terminal, view
 from coldwarm.report.sentences import words
 from coldwarm.stats.answers import answers
 
@@ -26,7 +26,7 @@ def shown(
 ) -> str:
     """Render the tables as a plain terminal of this width shows them."""
     console = Console(width=width, file=io.StringIO(), record=True, color_system=None)
-    terminal.render(suite, cases, console, answers=answers(cases), verbose=verbose)
+    terminal.show(view.document(suite, cases, answers=answers(cases), verbose=verbose), console)
     return console.export_text()
 
 
@@ -89,7 +89,7 @@ def test_what_was_made_beforehand_stands_below_the_tables(
         " 7.1 kB to load; peak memory 200 MB"
     )
     assert told in flat(shown(suite, made))
-    assert f"- **jax_jit_cpu**: {told}" in markdown.render(suite, made)
+    assert f"- **jax_jit_cpu**: {told}" in markdown.text(view.document(suite, made))
 
 
 def test_long_starts_are_shown_in_seconds(suite: SuiteResult, cases: list[CaseResult]) -> None:
@@ -151,7 +151,9 @@ def test_what_was_not_measured_is_one_line(suite: SuiteResult, cases: list[CaseR
     why = words(because("gpu_unavailable"))
     wanted = f"{why}: jax_jit_gpu, torch_compile_gpu (in 2 groups)"
     assert f"not measured {wanted}" in flat(text)
-    assert rf"- **not measured**: {why}: jax\_jit\_gpu," in markdown.render(suite, cases)
+    assert rf"- **not measured**: {why}: jax\_jit\_gpu," in markdown.text(
+        view.document(suite, cases)
+    )
 
 
 def test_a_failed_case_says_so_in_words(suite: SuiteResult, cases: list[CaseResult]) -> None:
@@ -169,30 +171,30 @@ def test_text_is_shown_as_it_is(suite: SuiteResult, cases: list[CaseResult]) -> 
     odd = "[bold]<b>|*odd*|</b>"
     one = msgspec.structs.replace(cases[0], status="warn", reason=because("stated", text=odd))
     assert odd in shown(suite, [one])
-    assert r"\[bold\]\<b\>\|\*odd\*\|\</b\>" in markdown.render(suite, [one])
+    assert r"\[bold\]\<b\>\|\*odd\*\|\</b\>" in markdown.text(view.document(suite, [one]))
 
 
 def test_an_interrupted_run_says_how_to_go_on(suite: SuiteResult, cases: list[CaseResult]) -> None:
     cut = msgspec.structs.replace(suite, complete=False)
     assert "--resume" in shown(cut, cases)
-    assert "--resume" in markdown.render(cut, cases)
+    assert "--resume" in markdown.text(view.document(cut, cases))
     assert "--resume" not in shown(suite, cases)
 
 
 def test_no_meaning_is_in_colour_alone(suite: SuiteResult, cases: list[CaseResult]) -> None:
     console = Console(width=80, file=io.StringIO(), force_terminal=True, color_system="truecolor")
-    terminal.render(suite, cases, console, answers=answers(cases), verbose=True)
+    terminal.show(view.document(suite, cases, answers=answers(cases), verbose=True), console)
     file = console.file
     assert isinstance(file, io.StringIO)
     bare = re.sub(r"\x1b\[[0-9;]*m", "", file.getvalue())
     assert bare == shown(suite, cases)
 
 
-def test_the_answer_ends_it_and_colour_shows_it(
+def test_the_answer_comes_first_and_colour_shows_it(
     suite: SuiteResult, cases: list[CaseResult]
 ) -> None:
     text = shown(suite, cases[:7])
-    table, _, said = text.partition("━━ The answer ")
+    said, _, table = text.partition("━━ The answer ")[2].partition("\n━━ ")
     assert flat(said.strip("━\n")) == (
         "first result empty caches: numpy is the fastest; jax_jit_cpu 7.9–8.7× slower, "
         "torch_eager_cpu 10–11× slower, torch_compile_cpu 330–360× slower "
@@ -200,11 +202,11 @@ def test_the_answer_ends_it_and_colour_shows_it(
         "torch_eager_cpu undecided"
     )
     assert "jax_jit_cpu" in table
-    told = markdown.render(suite, cases[:7], answers=answers(cases[:7]))
+    told = markdown.text(view.document(suite, cases[:7], answers=answers(cases[:7])))
     assert told.index("numpy is the fastest") < told.index("| candidate |")
     assert r"jax\_jit\_cpu **7.9–8.7× slower**" in told
     console = Console(width=80, file=io.StringIO(), force_terminal=True, color_system="standard")
-    terminal.render(suite, cases[:7], console, answers=answers(cases[:7]))
+    terminal.show(view.document(suite, cases[:7], answers=answers(cases[:7])), console)
     assert isinstance(console.file, io.StringIO)
     for coloured in ("\x1b[1;31m7.9–8.7× slower", "\x1b[1;32m2.2–2.4× faster"):
         assert console.file.getvalue().count(coloured) >= 2  # in the answer and in the table
@@ -220,8 +222,8 @@ def test_answers_of_several_workloads_stand_under_their_names(
 def test_what_to_heed_is_told_once_and_its_cure_too(
     suite: SuiteResult, cases: list[CaseResult]
 ) -> None:
-    for text in (shown(suite, cases), markdown.render(suite, cases)):
-        assert text.count("Read with care") == 1
+    for text in (shown(suite, cases), markdown.text(view.document(suite, cases))):
+        assert text.count("Caveats") == 1
         assert flat(text).count("did not become steady; give it more time") == 1
         assert flat(text).count("it keeps no cache") == 2
     assert "all groups: torch_eager_cpu, torch_compile_cpu (2 of 5 processes)" in shown(
@@ -231,11 +233,11 @@ def test_what_to_heed_is_told_once_and_its_cure_too(
 
 def test_a_legend_has_what_is_there(suite: SuiteResult, cases: list[CaseResult]) -> None:
     def terms(text: str) -> set[str]:
-        legend = text.rpartition("Read with care")[2].partition("\n\n")[2]
+        legend = text.rpartition("Caveats")[2].partition("\n\n")[2]
         known = ["first result  ", "warm call  ", "±  ", "(2)  ", "2.1–2.4×  ", "same  "]
         return {one.strip() for one in [*known, "start, in all  ", "–  "] if f"\n{one}" in legend}
 
-    assert terms("Read with care\n\n\n" + shown(suite, cases[:7])) == {
+    assert terms("Caveats\n\n\n" + shown(suite, cases[:7])) == {
         *("first result", "warm call", "±", "2.1–2.4×", "start, in all", "–"),
     }
     assert "start, in all" not in shown(suite, cases, verbose=False)
@@ -243,11 +245,11 @@ def test_a_legend_has_what_is_there(suite: SuiteResult, cases: list[CaseResult])
     warm = msgspec.structs.replace(
         cases[0], cold=[], protocol=conftest.protocol("numpy", conftest.Job(modes=(conftest.WARM,)))
     )
-    assert terms("Read with care\n\n\n" + shown(suite, [warm])) == {"warm call", "±"}
+    assert terms("Caveats\n\n\n" + shown(suite, [warm])) == {"warm call", "±"}
 
 
 def test_markdown_tables_are_well_formed(suite: SuiteResult, cases: list[CaseResult]) -> None:
-    text = markdown.render(suite, cases, verbose=True)
+    text = markdown.text(view.document(suite, cases, verbose=True))
     for table in re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE):
         widths = {len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}
         assert len(widths) == 1

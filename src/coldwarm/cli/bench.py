@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from coldwarm.cli import _counts, _options, _printing
+from coldwarm.cli import _counts, _options, _output
 from coldwarm.cli._commands import ConfiguredMeasuring, origins
 from coldwarm.cli._options import say
 from coldwarm.errors import ExitCode
@@ -16,9 +16,9 @@ from coldwarm.errors import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coldwarm.contracts.answer import Plan
     from coldwarm.contracts.bench import BenchReport
     from coldwarm.contracts.policy import Failing, Policy
+    from coldwarm.report.document import Document
     from coldwarm.runner.functions.request import Request
     from coldwarm.runner.suite import Outcome
 
@@ -82,7 +82,7 @@ if TYPE_CHECKING:
 @_options.leave_out_private
 @click.option("--out-dir", type=click.Path(path_type=Path), help="Default: out/bench-TIME.")
 @_options.verbose
-@_options.output(*_printing.BENCH_FORMS, note=" github: annotations of a workflow.")
+@_options.output(*_output.EVERY_FORM, note=_output.NOTE)
 @click.option(
     "--report",
     "reports",
@@ -102,6 +102,7 @@ def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - optio
     nothing valid was measured, or nothing of what --fail-on judges, 130 interrupted.
     """
     from coldwarm.contracts import codec
+    from coldwarm.report import bench as words
     from coldwarm.report.progress import open_progress
     from coldwarm.report.shown import PlainConsole
     from coldwarm.runner.functions import bench
@@ -110,16 +111,21 @@ def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - optio
     verdicts, guarded = _counts.split(given["failures"])
     policy = replace(_policy(given, verdicts), counts=guarded)
     request = _request(given, origins(ctx), _limits(policy))
-    files = _printing.files_by_form(given["reports"])
+    files = _output.files_by_form(given["reports"])
     out_dir = given["out_dir"] or _options.new_directory("bench")
     with open_progress(PlainConsole(stderr=True)) as progress:
         outcome = bench.run(request, out_dir, listener=progress)
     report, plan = bench_report(outcome.suite, outcome.cases, str(outcome.path), policy)
     report = codec.without_secrets(report)
+
+    def document() -> Document:
+        return words.document(report, outcome.suite, outcome.cases, plan, verbose=given["verbose"])
+
     for form, path in files.items():
-        text = _printing.bench_text(report, outcome.suite, outcome.cases, form)
-        _printing.write_text(path, text)
-    _show(report, plan, outcome, given["form"], verbose=given["verbose"])
+        _output.write_text(path, _output.text_of(form, report, document))
+    _output.emit(given["form"], report, document)
+    if given["form"] == "table":
+        _output.print_place(outcome.path, verbose=given["verbose"])
     code = _code(report, outcome)
     if code == ExitCode.FINE and given["failures"] and (names := _unjudged(outcome)):
         text = f"coldwarm: --fail-on judges nothing of {', '.join(names)}, which was not measured"
@@ -193,14 +199,6 @@ def _limits(policy: Policy) -> dict[str, float]:
         for kind, one in asked.items()
         if one.fail_on
     }
-
-
-def _show(
-    report: BenchReport, plan: Plan | None, outcome: Outcome, form: str, *, verbose: bool
-) -> None:
-    _printing.print_bench(report, outcome.suite, outcome.cases, plan, form, verbose=verbose)
-    if form == "table":
-        _printing.print_place(outcome.path, verbose=verbose)
 
 
 def _unjudged(outcome: Outcome) -> list[str]:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from coldwarm.cli import _counts, _options, _stored
+from coldwarm.cli import _counts, _options, _output, _stored
 from coldwarm.cli._commands import Configured
 from coldwarm.errors import ExitCode, ListedError, NothingComparableError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from coldwarm.contracts.comparison import RunComparison
     from coldwarm.contracts.policy import Policy
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     "differently. Default: those of one name.",
 )
 @click.option("--all", "everything", is_flag=True, help="Show the figures that are the same, too.")
-@_options.output("json", "markdown", "github", note=" github: annotations of a workflow.")
+@_options.output(*_output.EVERY_FORM, note=_output.NOTE)
 def command(
     *,
     a: str,
@@ -93,6 +93,7 @@ def command(
     """
     from coldwarm.contracts.result import Measured
     from coldwarm.integrations import opening
+    from coldwarm.report import compare as words
 
     verdicts, guarded = _counts.split(failures)
     limits = replace(_policy(thresholds, verdicts, policy), counts=guarded)
@@ -107,7 +108,7 @@ def command(
     for one in runs:
         _stored.tell(one.path, one.otherwise)
     files = next((one.files for one in second if isinstance(one, Measured)), {})
-    _show(comparison, files, form, everything=everything)
+    _output.emit(form, comparison, lambda: words.document(comparison, files, everything=everything))
     _counts.refuse_unheard(guarded, comparison.counts)
     return ExitCode.REGRESSION if comparison.n_failing else ExitCode.FINE
 
@@ -184,19 +185,3 @@ def _policy(thresholds: tuple[str, ...], failures: Sequence[str], path: Path | N
         matters |= dict.fromkeys(named, _options.relative("--threshold", text))
     base = Policy(thresholds=matters, fail_on=_options.failures(failures, FAILING))
     return base if path is None else read_policy(path, base)
-
-
-def _show(
-    comparison: RunComparison, files: Mapping[str, str], form: str, *, everything: bool
-) -> None:
-    from coldwarm.report import compare
-    from coldwarm.report.shown import PlainConsole
-
-    if form == "json":
-        _options.print_record(comparison)
-    elif form == "markdown":
-        click.echo(compare.markdown(comparison, everything=everything), nl=False)
-    elif form == "github":
-        click.echo(compare.github(comparison, files), nl=False)
-    else:
-        compare.render(comparison, PlainConsole(), everything=everything)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from coldwarm.cli import _options
+from coldwarm.cli import _options, _output
 from coldwarm.cli._commands import Measuring
 from coldwarm.cli._options import say
 from coldwarm.errors import ExitCode
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @_options.threshold
 @_options.seed
 @_options.threads
-@_options.output("json")
+@_options.output(*_output.EVERY_FORM, note=_output.NOTE)
 def command(
     target: str | None,
     inputs: tuple[str, ...],
@@ -83,10 +83,8 @@ def command(
         parts = bench.run_each(request.benches(), folder, listener=progress)
         report = _report(request, parts)
     kept = recompute.keep_noise(report, _options.new_directory("noise"))
-    if form == "json":
-        _options.print_record(report)
-    else:
-        view.render(report, PlainConsole())
+    _output.emit(form, report, lambda: view.document(report))
+    if form == "table":
         say(f"Kept for `coldwarm compare`: {kept}", before="\n")
     if not report.complete:
         return ExitCode.INTERRUPTED

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from coldwarm.cli import _options, _stored
+from coldwarm.cli import _options, _output, _stored
 from coldwarm.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     "the cheapest.",
 )
 @click.option("--group", help="Only these candidates, such as matmul_512_f32; see `cases`.")
-@_options.output("json", note=" JSON: every pair of candidates.")
+@_options.output(*_output.EVERY_FORM, note=f" JSON: every pair of candidates.{_output.NOTE}")
 def command(
     directory: Path,
     calls: int,
@@ -72,7 +72,6 @@ def command(
     """
     from coldwarm.contracts.answer import PlanReport
     from coldwarm.report import plan as view
-    from coldwarm.report.shown import PlainConsole
     from coldwarm.runner import recompute
     from coldwarm.stats.answers import answer
     from coldwarm.stats.plan.planning import Job
@@ -87,10 +86,7 @@ def command(
     plans = _plans(groups, job, sweep)
     said = [answer(members) for members in groups.values()]
     report = PlanReport(run_id=suite.run_id, suite=suite.suite, plans=plans, answers=said)
-    if form == "json":
-        _options.print_record(report)
-    else:
-        view.render(report, PlainConsole())
+    _output.emit(form, report, lambda: view.document(report))
     return ExitCode.FINE if any(plan.cheapest for plan in plans) else ExitCode.NOTHING_VALID
 
 

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from coldwarm.cli import _options, _printing
+from coldwarm.cli import _options, _output
 from coldwarm.cli._commands import ConfiguredMeasuring, origins
 from coldwarm.cli._options import say
 from coldwarm.errors import ExitCode, ResumeError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coldwarm.contracts.result import CaseResult, SuiteResult
     from coldwarm.runner.schedule.options import Options
     from coldwarm.runner.suite import Outcome
 
@@ -60,7 +63,7 @@ NOT_MEASURED, NOT_PROVED = "not_measured", "not_proved"
     help="Write the report as a page, report.html, beside the results.",
 )
 @_options.verbose
-@_options.output("json", "markdown", note=" JSON: the suite's index.")
+@_options.output(*_output.EVERY_FORM, note=f" JSON: the suite's index.{_output.NOTE}")
 @click.pass_context
 def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - options come by name
     """Measure cases in both regimes and all cache modes.
@@ -156,11 +159,28 @@ def _asked(given: dict[str, Any], option_origins: dict[str, str]) -> Options:
     )
 
 
+def print_run(
+    suite: SuiteResult, cases: Sequence[CaseResult], form: str, *, verbose: bool = False
+) -> None:
+    """Print a run: its index with the answers as JSON, or its tables."""
+    from msgspec.structs import replace
+
+    from coldwarm.report import view
+    from coldwarm.stats.answers import answers
+
+    said = answers(cases)
+    _output.emit(
+        form,
+        replace(suite, answers=said),
+        lambda: view.document(suite, cases, answers=said, verbose=verbose),
+    )
+
+
 def _show(outcome: Outcome, form: str, *, verbose: bool) -> None:
-    _printing.print_run(outcome.suite, outcome.cases, form, verbose=verbose)
+    print_run(outcome.suite, outcome.cases, form, verbose=verbose)
     if form != "table":
         return
-    _printing.print_place(outcome.path, verbose=verbose)
+    _output.print_place(outcome.path, verbose=verbose)
     missed = sum(
         case.reason is not None and case.reason.code == NOT_MEASURED for case in outcome.cases
     )

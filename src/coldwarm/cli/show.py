@@ -6,18 +6,14 @@ from pathlib import Path
 
 import rich_click as click
 
-from coldwarm.cli import _options, _printing, _stored
+from coldwarm.cli import _options, _output, _stored
+from coldwarm.cli.run import print_run
 
 
 @click.command("show")
 @click.argument("directory", type=click.Path(path_type=Path), metavar="DIRECTORY")
 @_options.verbose
-@_options.output(
-    "json",
-    "markdown",
-    "svg",
-    note=" JSON: the suite's index. SVG: a picture of a terminal of 80 columns.",
-)
+@_options.output(*_output.EVERY_FORM, note=f" JSON: the suite's index.{_output.NOTE}")
 def command(directory: Path, form: str, *, verbose: bool) -> None:
     """Print the table of a run: DIRECTORY is what `coldwarm run` or `coldwarm bench` wrote to.
 
@@ -26,6 +22,7 @@ def command(directory: Path, form: str, *, verbose: bool) -> None:
     today's rules make is shown, and what differs is told.
     """
     from coldwarm.contracts.policy import Policy
+    from coldwarm.report import bench
     from coldwarm.runner import recompute
     from coldwarm.stats.bench_report import bench_report
 
@@ -33,6 +30,8 @@ def command(directory: Path, form: str, *, verbose: bool) -> None:
     _stored.tell(directory, otherwise)
     if form != "json" and suite.suite == "bench" and cases:
         report, plan = bench_report(suite, cases, str(directory), Policy())
-        _printing.print_bench(report, suite, cases, plan, form, verbose=verbose)
+        _output.emit(
+            form, report, lambda: bench.document(report, suite, cases, plan, verbose=verbose)
+        )
     else:
-        _printing.print_run(suite, cases, form, verbose=verbose)
+        print_run(suite, cases, form, verbose=verbose)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from io import StringIO
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts import codec
 from coldwarm.contracts.policy import Policy
 from coldwarm.report import answers as words
-from coldwarm.report import bench
-from coldwarm.report.shown import PlainConsole
+from coldwarm.report import bench, html, markdown, terminal
 from coldwarm.stats.bench_report import bench_report
 
 if TYPE_CHECKING:
     from coldwarm.contracts.answer import Answer, Lead, Plan
     from coldwarm.contracts.bench import BenchReport
     from coldwarm.contracts.result import CaseResult, SuiteResult
+    from coldwarm.report.document import Document
     from coldwarm.runner.suite import Outcome
 
 _WIDTH = 88
@@ -56,19 +55,19 @@ class BenchComparison:
 
     def __repr__(self) -> str:
         """Return the answer and the tables as text."""
-        console = PlainConsole(file=StringIO(), width=_WIDTH, record=True, color_system=None)
-        cases = list(self.cases.values())
-        bench.render(self.report, self.suite, cases, self.plan, console)
-        lines = console.export_text().splitlines()
-        return "\n".join(line.rstrip() for line in lines)
+        return terminal.text(self._document(), _WIDTH)
 
     def _repr_markdown_(self) -> str:
         """Return the same as Markdown."""
-        return bench.as_markdown(self.report, self.suite, list(self.cases.values()))
+        return markdown.text(self._document())
 
     def _repr_html_(self) -> str:
         """Return the same for a notebook."""
-        return bench.as_html(self.report, self.suite, list(self.cases.values()))
+        return html.fragment(self._document())
+
+    def _document(self) -> Document:
+        cases = list(self.cases.values())
+        return bench.document(self.report, self.suite, cases, self.plan)
 
 
 def compared(outcome: Outcome) -> BenchComparison:

@@ -53,7 +53,7 @@ class BenchResult:
             depends on what was called before.
         missing: Why ``warm``, ``warm_fresh`` or a mode of ``cold`` is missing, as codes with
             parameters; ``reasons`` has the sentences.
-        cautions: What to know of the function, and what to read with care, likewise; ``notes``
+        cautions: What to know of the function, and caveats, likewise; ``notes``
             has the sentences.
         in_process: The observation of this process, with all its samples; ``None`` without warm
             calls.
@@ -85,7 +85,7 @@ class BenchResult:
 
     @property
     def notes(self) -> list[str]:
-        """What to know of the function, and what to read with care, as sentences."""
+        """What to know of the function, and caveats, as sentences."""
         return [_note(caution) for caution in self.cautions]
 
     def rows(self) -> list[tuple[str, str, str, str]]:

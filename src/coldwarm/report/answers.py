@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from coldwarm.contracts.base import WARM
 from coldwarm.report import units
+from coldwarm.report.document import Piece
 from coldwarm.report.figures import bounds, ratio
 from coldwarm.report.sentences import counted, words
 from coldwarm.report.words import LOOP_HEADINGS, MARKS, MODE_NAMES, MOST_NAMED, either
@@ -27,18 +28,11 @@ _DIGITS = 2
 """Of an estimate, whose bounds are told exactly."""
 
 
-class _Piece(NamedTuple):
-    """Part of a line: its text, and the verdict that it gives or else nothing."""
-
-    text: str
-    verdict: str = ""
-
-
 class Line(NamedTuple):
     """A label and what is said of it."""
 
     label: str
-    pieces: tuple[_Piece, ...]
+    pieces: tuple[Piece, ...]
 
     @property
     def text(self) -> str:
@@ -63,7 +57,7 @@ def name(answer: Answer) -> str:
 
 def _calls(answer: Answer) -> Iterator[Line]:
     if answer.scenario and len(answer.candidates) > 1:
-        yield Line("by calls", (_Piece(words(answer.null_reasons["by_calls"])),))
+        yield Line("by calls", (Piece(words(answer.null_reasons["by_calls"])),))
     if not answer.by_calls:
         return
     by = answer.reading("process") or answer.by_calls[0]
@@ -71,13 +65,13 @@ def _calls(answer: Answer) -> Iterator[Line]:
         return
     said = [*_ranges(by)]
     if answer.reading("process") is None:
-        said.append(_Piece(" with filled caches"))
+        said.append(Piece(" with filled caches"))
     if by.ranges:
         sure = [f"{100 * by.confidence:g} %{_reach(by)}", counted(by.n_rounds or 0, "round")]
         sure += [f"without {without}"] if (without := _without(answer, by)) else []
-        said.append(_Piece(f" ({', '.join(sure)})"))
+        said.append(Piece(f" ({', '.join(sure)})"))
     changed = [one for one in answer.changes if one.code != "longer_process"]
-    said += [_Piece(f"; {words(one)}{_beyond(answer, one)}") for one in changed]
+    said += [Piece(f"; {words(one)}{_beyond(answer, one)}") for one in changed]
     yield Line(CHEAPEST, tuple(said))
 
 
@@ -98,26 +92,26 @@ def _reach(by: ByCalls) -> str:
     return f" up to {units.count(measured)} calls, from there extrapolated"
 
 
-def _ranges(by: ByCalls) -> Iterator[_Piece]:
+def _ranges(by: ByCalls) -> Iterator[Piece]:
     """Say who is the cheapest from how many calls on, and where nobody can tell."""
     if not by.ranges:
-        yield _Piece(_CANNOT, "undecided")
-        yield _Piece(f": {words(by.reason)}" if by.reason else "")
+        yield Piece(_CANNOT, "undecided")
+        yield Piece(f": {words(by.reason)}" if by.reason else "")
         return
     told = by.told
     if not told:
-        yield _Piece(_CANNOT, "undecided")
-        yield _Piece(f" at any number of calls: {either(by.candidates)}")
+        yield Piece(_CANNOT, "undecided")
+        yield Piece(f" at any number of calls: {either(by.candidates)}")
         return
     joined = _joined(told)
     for place, one in enumerate(joined):
         yield from _range(by, joined, place, one)
     gaps = _gaps(told)
     if not gaps and len(joined) == 1:
-        yield _Piece(" at any number of calls")
+        yield Piece(" at any number of calls")
     if gaps:
-        yield _Piece(f"; {' and '.join(gaps)} ")
-        yield _Piece(_CANNOT, "undecided")
+        yield Piece(f"; {' and '.join(gaps)} ")
+        yield Piece(_CANNOT, "undecided")
 
 
 def _joined(told: Sequence[CallRange]) -> list[CallRange]:
@@ -131,23 +125,23 @@ def _joined(told: Sequence[CallRange]) -> list[CallRange]:
     return found
 
 
-def _range(by: ByCalls, told: Sequence[CallRange], place: int, one: CallRange) -> Iterator[_Piece]:
+def _range(by: ByCalls, told: Sequence[CallRange], place: int, one: CallRange) -> Iterator[Piece]:
     beyond = by.is_extrapolated(one.from_calls)
     names = f"{either(one.among)}{_EXTRAPOLATED if beyond else ''}"
-    who = _Piece(names, CHEAPEST if one.cheapest and not beyond else "")
+    who = Piece(names, CHEAPEST if one.cheapest and not beyond else "")
     of = " calls of a process" if place == 0 else ""
     last = place == len(told) - 1
     if place == 0 and one.from_calls == 1:
         yield who
         if last and one.to_calls is not None:
-            yield _Piece(f" up to {units.count(one.to_calls)}{of}")
+            yield Piece(f" up to {units.count(one.to_calls)}{of}")
         elif not last:
-            yield _Piece(f" below {_begin(by, told, 1)}{of}")
+            yield Piece(f" below {_begin(by, told, 1)}{of}")
         return
     if place == 1 and told[0].from_calls == 1:
-        yield _Piece(", from there ")
+        yield Piece(", from there ")
     else:
-        yield _Piece(f"{', ' if place else ''}from {_begin(by, told, place)}{of} ")
+        yield Piece(f"{', ' if place else ''}from {_begin(by, told, place)}{of} ")
     yield who
 
 
@@ -209,17 +203,17 @@ def _label(lead: Lead, *, loop: bool) -> str:
     return "whole loop" if loop else "first result"
 
 
-def _said(lead: Lead) -> Iterator[_Piece]:
+def _said(lead: Lead) -> Iterator[Piece]:
     """Say who is the fastest, and how the others stand to the baseline."""
     if lead.mode != WARM:
-        yield _Piece(f"{MODE_NAMES[lead.mode]}: ")
+        yield Piece(f"{MODE_NAMES[lead.mode]}: ")
     if not lead.judged:
-        yield _Piece(_CANNOT, "undecided")
-        yield _Piece(f": {_held(lead)}")
+        yield Piece(_CANNOT, "undecided")
+        yield Piece(f": {_held(lead)}")
         return
     yield from _told(lead)
     if lead.held_back:
-        yield _Piece(f"; {_held(lead)}")
+        yield Piece(f"; {_held(lead)}")
 
 
 def _held(lead: Lead) -> str:
@@ -230,20 +224,20 @@ def _held(lead: Lead) -> str:
     return "; ".join(f"{', '.join(names)} {mark}" for mark, names in marks.items())
 
 
-def _told(lead: Lead) -> Iterator[_Piece]:
+def _told(lead: Lead) -> Iterator[Piece]:
     if len(lead.judged) == 1:
         yield from _alone(lead.judged[0], lead.baseline)
         return
     leads = lead.fastest == lead.baseline
     if leads:
-        yield _Piece(f"{lead.baseline} is the fastest")
+        yield Piece(f"{lead.baseline} is the fastest")
     parts = [*_parts(lead)]
     for place, part in enumerate(parts):
         if place or leads:
-            yield _Piece("; ")
+            yield Piece("; ")
         yield from part
         if place == 0 and not leads:
-            yield _Piece(f" {_as(lead)} {lead.baseline}")
+            yield Piece(f" {_as(lead)} {lead.baseline}")
 
 
 def _as(lead: Lead) -> str:
@@ -252,55 +246,55 @@ def _as(lead: Lead) -> str:
     return "as" if lead.same else "against"
 
 
-def _alone(judged: Judged, baseline: str) -> Iterator[_Piece]:
+def _alone(judged: Judged, baseline: str) -> Iterator[Piece]:
     """Say how the only other candidate stands to the baseline."""
     verdict = judged.verdict
     if verdict == "same":
-        yield _Piece(f"{judged.candidate} is ")
-        yield _Piece("the same", verdict)
-        yield _Piece(f" as {baseline}, within {100 * judged.threshold:g} %")
+        yield Piece(f"{judged.candidate} is ")
+        yield Piece("the same", verdict)
+        yield Piece(f" as {baseline}, within {100 * judged.threshold:g} %")
     elif verdict == "undecided":
-        yield _Piece(f"{judged.candidate} against {baseline}: ")
-        yield _Piece("undecided", verdict)
+        yield Piece(f"{judged.candidate} against {baseline}: ")
+        yield Piece("undecided", verdict)
         between = bounds(judged)
-        yield _Piece(f" ({between})" if between else "")
+        yield Piece(f" ({between})" if between else "")
     else:
-        yield _Piece(f"{judged.candidate} is ")
-        yield _Piece(ratio(judged), verdict)
-        yield _Piece(f" than {baseline}")
+        yield Piece(f"{judged.candidate} is ")
+        yield Piece(ratio(judged), verdict)
+        yield Piece(f" than {baseline}")
 
 
-def _parts(lead: Lead) -> Iterator[list[_Piece]]:
+def _parts(lead: Lead) -> Iterator[list[Piece]]:
     """Yield what is said of each verdict's candidates."""
     if lead.faster:
         yield _directed(lead.faster, lead.fastest)
     if lead.same:
-        yield [_Piece(_names(lead.same)), _Piece(" the same", "same")]
+        yield [Piece(_names(lead.same)), Piece(" the same", "same")]
     if lead.slower:
         yield _directed(lead.slower, None)
     if lead.undecided:
-        yield [_Piece(f"{_names(lead.undecided)} "), _Piece("undecided", "undecided")]
+        yield [Piece(f"{_names(lead.undecided)} "), Piece("undecided", "undecided")]
 
 
-def _directed(judged: Sequence[Judged], fastest: str | None) -> list[_Piece]:
+def _directed(judged: Sequence[Judged], fastest: str | None) -> list[Piece]:
     """Name candidates with the bounds of their ratios, the first as the fastest where it is."""
     if len(judged) > MOST_NAMED and fastest is None:
         return [_span(judged)]
     first, rest = judged[0], judged[1:]
     begin = " is the fastest: " if fastest == first.candidate else " "
-    pieces = [_Piece(f"{first.candidate}{begin}"), _verdict(first)]
+    pieces = [Piece(f"{first.candidate}{begin}"), _verdict(first)]
     if len(rest) >= MOST_NAMED:
-        return [*pieces, _Piece(", "), _span(rest)]
+        return [*pieces, Piece(", "), _span(rest)]
     for one in rest:
-        pieces += [_Piece(f", {one.candidate} "), _verdict(one)]
+        pieces += [Piece(f", {one.candidate} "), _verdict(one)]
     return pieces
 
 
-def _verdict(judged: Judged) -> _Piece:
-    return _Piece(ratio(judged), judged.verdict)
+def _verdict(judged: Judged) -> Piece:
+    return Piece(ratio(judged), judged.verdict)
 
 
-def _span(judged: Sequence[Judged]) -> _Piece:
+def _span(judged: Sequence[Judged]) -> Piece:
     """Say how far many candidates are from the baseline, from the least bound to the largest."""
     verdict = judged[0].verdict
     lows = [one.low for one in judged if one.low]
@@ -308,7 +302,7 @@ def _span(judged: Sequence[Judged]) -> _Piece:
     text = f"{len(judged)} others {verdict}"
     if lows and highs and verdict in {"faster", "slower"}:
         text = f"{len(judged)} others {units.factor(min(lows), max(highs), verdict)}"
-    return _Piece(text, verdict)
+    return Piece(text, verdict)
 
 
 def _names(judged: Iterable[Judged]) -> str:

@@ -1,4 +1,4 @@
-"""What to read with care: the cautions of many cases, joined by kind."""
+"""Caveats: the cautions of many cases, joined by kind."""
 
 from __future__ import annotations
 

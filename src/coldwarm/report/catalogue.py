@@ -17,6 +17,8 @@ from coldwarm.catalogue.claims import claims
 from coldwarm.catalogue.patterns import patterns
 from coldwarm.contracts.catalogue import PatternResults
 from coldwarm.report import markdown, units, unproved
+from coldwarm.report.document import Cell, Document, Heading, Paragraph, table, terms
+from coldwarm.report.document import row as cells
 from coldwarm.report.page.surroundings import machine_line
 from coldwarm.report.sentences import words
 from coldwarm.report.shown import line
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     )
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.reasons import Reason
+    from coldwarm.report.document import Block
     from coldwarm.runner.catalogue.kept import Begun
 
 
@@ -205,22 +208,22 @@ def _plain(verdict: str) -> str:
 
 
 def as_markdown(told: Told) -> str:
-    """Return a heading, on what it was measured, how often each verdict was given, and a table."""
-    blocks = [
-        f"## {markdown.escaped(told.title)}",
-        markdown.escaped(told.summary),
-        markdown.table(told.headings, map(_row, told.rows), labels=len(told.headings)),
-        markdown.terms(told.about),
-    ]
-    return "\n\n".join(blocks) + "\n"
-
-
-def _row(row: Row) -> list[str]:
-    name = markdown.code(row.name)
-    statement = f"{name}<br>{markdown.escaped(row.title)}" if row.title else name
-    verdict = f"**{markdown.escaped(row.said)}**"
-    why = f"<br>{markdown.escaped(row.why)}" if row.why else ""
-    return [statement, *map(markdown.escaped, row.cells), f"{verdict}{why}"]
+    """Return a heading, how often each verdict was given, a table, on what it was measured."""
+    rows = (
+        cells(
+            Cell(one.name, below=one.title, style="name"),
+            *one.cells,
+            Cell(one.said, below=one.why),
+        )
+        for one in told.rows
+    )
+    blocks: tuple[Block, ...] = (
+        Heading(told.title, 0),
+        Paragraph(told.summary),
+        table(told.headings, rows, labels=len(told.headings)),
+        *terms(told.about),
+    )
+    return markdown.text(Document(told.title, blocks))
 
 
 class Progress:

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.text import Text
-
 from coldwarm.errors import shorten
 from coldwarm.report import catalogue, compare, units
 from coldwarm.report.compare import figure as named
+from coldwarm.report.document import (
+    Cell,
+    Document,
+    Heading,
+    Paragraph,
+    Rows,
+    Table,
+    row,
+    table,
+    terms,
+)
 from coldwarm.report.sentences import counted, with_advice, words
-from coldwarm.report.shown import line
-from coldwarm.report.terminal import airy_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from rich.console import Console
-    from rich.table import Table
+    from collections.abc import Iterator, Sequence
 
     from coldwarm.contracts.base import Difference
+    from coldwarm.contracts.catalogue import ChangedVerdict
     from coldwarm.contracts.snapshot import (
         ComparedRuns,
         ComparedSnapshots,
@@ -29,6 +34,7 @@ if TYPE_CHECKING:
         SnapshotFault,
         Verification,
     )
+    from coldwarm.report.document import Block
 
 
 _SIGNATURES = {
@@ -136,22 +142,25 @@ _SHOWN = 6
 """Differences of one kind that are named."""
 
 
-def render_comparison(found: ComparedSnapshots, console: Console) -> None:
-    """Print what differs, run by run, and the figures of each."""
-    for text in _lines(found):
-        console.print(line(text))
+def comparison(found: ComparedSnapshots) -> Document:
+    """Return what differs between two snapshots, run by run, and the figures of each."""
+    blocks: list[Block] = [*map(Paragraph, _lines(found))]
     for kind, changed in (("pattern", found.patterns), ("claim", found.claims)):
         if changed is not None:
-            console.print(Text())
-            console.print(line(f"{kind}s", "bold"))
-            console.print(catalogue.table_of_changes(changed, kind))
+            blocks += [Heading(f"{kind}s"), _changed(changed, kind)]
     for run in found.runs:
-        console.print(Text())
-        console.print(line(run.suite, "bold"))
-        for text in of_run(run):
-            console.print(line(f"  {text}"))
+        blocks += [Heading(run.suite), *terms(("", text) for text in of_run(run))]
         if run.timings is not None:
-            compare.render(run.timings, console, everything=False)
+            blocks += compare.document(run.timings, everything=False).blocks
+    return Document("coldwarm snapshot compare", tuple(blocks))
+
+
+def _changed(found: Sequence[ChangedVerdict], kind: str) -> Block:
+    """Return the verdicts that changed, or that none did."""
+    if not found:
+        return Paragraph("no verdict changed")
+    rows = ((one.name, *(catalogue.told_verdict(text) for text in (one.a, one.b))) for one in found)
+    return table((kind, "A", "B"), rows, labels=3)
 
 
 def _lines(found: ComparedSnapshots) -> Iterator[str]:
@@ -184,7 +193,6 @@ def _listed(named: str, differences: list[Difference]) -> Iterator[str]:
         yield f"{named} differ in {len(differences) - _SHOWN} more cases"
 
 
-_STYLES = {"agrees": "green", "disagrees": "bold red", "undecided": "dim"}
 _HEADINGS = ("", "original", "replica", "replica over original", "agreement")
 _BASES = {
     "seconds": "on the same machine: seconds, within the stated intervals",
@@ -197,18 +205,13 @@ _HARNESSES = {
 }
 
 
-def render_replication(report: Replication, console: Console) -> None:
-    """Print a table for each run, and how many cases agree."""
-    for text in about(report):
-        console.print(line(text, "dim"))
+def replication(report: Replication) -> Document:
+    """Return a table for each run that was measured again, and how many cases agree."""
+    blocks: list[Block] = [Paragraph(text, "dim") for text in about(report)]
     for run in report.runs:
-        console.print(Text())
-        console.print(line(f"{run.suite}, {_BASES[run.basis]}", "bold"))
-        console.print(_table(run))
-        for text in remarks(run):
-            console.print(line(text, "dim"))
-    console.print(Text())
-    console.print(line(summary(report), "bold"))
+        blocks += [Heading(f"{run.suite}, {_BASES[run.basis]}"), _table(run)]
+        blocks += [Paragraph(text, "dim") for text in remarks(run)]
+    return Document("coldwarm snapshot replicate", (*blocks, Paragraph(summary(report), "strong")))
 
 
 def about(report: Replication) -> Iterator[str]:
@@ -250,29 +253,25 @@ def remarks(run: RepeatedRun) -> Iterator[str]:
 
 
 def _table(run: RepeatedRun) -> Table:
-    table = airy_table(2, header=True)
-    for place, heading in enumerate(_HEADINGS):
-        table.add_column(heading, justify="right" if 0 < place < 4 else "left", overflow="fold")  # noqa: PLR2004 - names left, figures right
-    for case in run.cases:
-        why = "" if case.reason is None else words(case.reason)
-        style = _STYLES[case.agreement]
-        verdict = Text("" if why else case.agreement, style=style)
-        table.add_row(line(case.case, "italic"), "", "", "", verdict)
-        if why:
-            table.add_row(line(f" {why}", "dim"))
-        for figure in case.figures:
-            cells = [line(f" {named(figure.metric)}"), *_cells(figure)]
-            table.add_row(*cells, Text(figure.agreement, style=_STYLES[figure.agreement]))
-    return table
+    """Return the figures of each case below its name."""
+    parts = [
+        Rows(
+            case.case if case.reason is None else f"{case.case}: {words(case.reason)}",
+            tuple(map(_figure, case.figures)),
+        )
+        for case in run.cases
+    ]
+    return Table(_HEADINGS, tuple(parts), of_parts="case")
 
 
-def _cells(figure: RepeatedFigure) -> list[Text]:
+def _figure(figure: RepeatedFigure) -> tuple[Cell, ...]:
     write = units.duration if figure.basis == "seconds" else units.significant
-    values = [
+    values = (
         units.MISSING if value is None else write(value)
         for value in (figure.original, figure.replica)
-    ]
-    return [Text(text) for text in (*values, _apart(figure))]
+    )
+    told = Cell(figure.agreement, verdict=figure.agreement)
+    return row(named(figure.metric), *values, _apart(figure), told)
 
 
 def _apart(figure: RepeatedFigure) -> str:

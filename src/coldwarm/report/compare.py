@@ -4,35 +4,32 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
-
-from rich.text import Text
 
 from coldwarm.contracts.policy import DIRECTIONS
 from coldwarm.errors import printable
-from coldwarm.report import terminal, units
-from coldwarm.report.figures import bounds
-from coldwarm.report.markdown import code, escaped, table, terms
-from coldwarm.report.sentences import counted, with_advice, words
-from coldwarm.report.shown import annotation, line
-from coldwarm.report.terminal import (
-    VERDICT_STYLES,
-    WIDEST,
-    airy_table,
-    listing,
-    print_blocks,
-    title,
+from coldwarm.report import units
+from coldwarm.report.document import (
+    Cell,
+    Document,
+    Heading,
+    Notice,
+    Paragraph,
+    Rows,
+    Table,
+    name,
+    table,
+    terms,
 )
+from coldwarm.report.document import row as cells_of
+from coldwarm.report.figures import bounds
+from coldwarm.report.sentences import counted, with_advice, words
 from coldwarm.report.words import mode_name
 from coldwarm.stats.compare.comparable import FAILED
 from coldwarm.stats.ratio import CONFIDENCE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from rich.console import Console
-    from rich.table import Table
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from coldwarm.contracts.answer import CountVerdict
     from coldwarm.contracts.base import Difference
@@ -44,6 +41,7 @@ if TYPE_CHECKING:
         SideDifference,
         UnshownLimit,
     )
+    from coldwarm.report.document import Block
     from coldwarm.stats.compare.results import IncomparableError, NothingValidError
 
 
@@ -247,18 +245,15 @@ def sentence(one: CountVerdict) -> str:
     return f"{one.reference} became {one.count}; at most {one.fails_beyond} are allowed"
 
 
-_STYLES_OF_COUNTS = {"more": "red", "less": "green", "same": "bold", "undecided": "dim italic"}
-
-
-def laid_out(verdicts: Sequence[CountVerdict], sides: tuple[str, str], width: int) -> Table:
-    """Lay them out; ``sides`` names what each is held against, and what is held."""
+def table_of_counts(verdicts: Sequence[CountVerdict], sides: tuple[str, str]) -> Table:
+    """Return them as a table; ``sides`` names what each is held against, and what is held."""
     rows = []
     for one in verdicts:
-        case, name, before, now, _ = cells(one)
-        style = _STYLES_OF_COUNTS[one.verdict] if one.fails_beyond is None else "bold red"
-        verdict = Text(count_verdict(one, "\n"), style)
-        rows.append([line(case, "bold"), line(name), Text(before), Text(now), verdict])
-    return terminal.table(["", "", *sides, "verdict"], rows, width)
+        case, count, before, now, _ = cells(one)
+        failed = one.fails_beyond is not None
+        verdict = Cell(count_verdict(one, "\n"), verdict="failed" if failed else one.verdict)
+        rows.append(cells_of(name(case), count, before, now, verdict))
+    return table(["", "", *sides, "verdict"], rows, labels=2)
 
 
 def of_bench(report: BenchReport, named: Callable[[str], str]) -> list[tuple[str, str]]:
@@ -376,109 +371,59 @@ def _of(cases: Sequence[str]) -> str:
     return f" ({', '.join(cases[:_SHOWN_REFUSED])}{f' and {more} more' if more > 0 else ''})"
 
 
-_STYLES = {
-    **VERDICT_STYLES,
-    "less": VERDICT_STYLES["faster"],
-    "more": VERDICT_STYLES["slower"],
-}
-_TERM = len("not compared")
+def document(
+    comparison: RunComparison, files: Mapping[str, str] | None = None, *, everything: bool
+) -> Document:
+    """Return differences and open questions, or every figure; then what to know, and a summary.
 
-
-def render(comparison: RunComparison, console: Console, *, everything: bool) -> None:
-    """Print differences and open questions, or every figure; then what to know, and a summary."""
-    width = min(console.width, WIDEST)
-    show = partial(print_blocks, console)
-    show(title("B against A", width))
-    show(*(line(f"{label}  {text}", "dim") for label, text in sides(comparison)))
-    grouped = shown(comparison, everything=everything)
-    if grouped:
-        show(Text(), *_tables(grouped, width))
-    counted_ones = shown_counts(comparison.counts, everything=everything)
-    if counted_ones:
-        show(Text(), laid_out(counted_ones, ("A", "B"), width))
-        show(listing(unknown(counted_ones), width=_TERM))
-    show(Text(), listing(remarks(comparison), width=_TERM))
-    show(Text(), listing(legend(comparison), "dim", _TERM))
-    show(Text(), Text(summary(comparison, everything=everything), style="bold"))
+    Args:
+        comparison: What was judged.
+        files: The file of each case of B, for annotations to point at.
+        everything: Figures that are the same are shown, too.
+    """
+    blocks: list[Block] = [Heading("B against A", 1), *_notices(comparison, files or {})]
+    blocks += terms(sides(comparison), "note")
+    if grouped := shown(comparison, everything=everything):
+        blocks.append(_table(grouped))
+    if counts := shown_counts(comparison.counts, everything=everything):
+        blocks += [table_of_counts(counts, ("A", "B")), *terms(unknown(counts))]
+    blocks += terms(remarks(comparison), "care", "To know")
+    blocks += terms(legend(comparison), "legend", "How to read this")
+    blocks.append(Paragraph(summary(comparison, everything=everything), "strong"))
     if failed := failing(comparison):
-        show(Text(failed, style="bold red"))
+        blocks.append(Paragraph(failed, "failure"))
+    return Document("coldwarm compare", tuple(blocks))
 
 
-def _tables(grouped: dict[str, list[ComparedMetric]], width: int) -> list[Table | Text]:
-    """Lay out the figures; the name of a case, which may be long, stands above its own."""
-    rows = [row(item) for items in grouped.values() for item in items]
-    columns = zip(HEADINGS, *rows, strict=True)
-    widths = [max(map(len, column)) for column in columns]
-    widths[0] += 1
-    gap = max(1, min(3, (width - sum(widths)) // (len(widths) - 1)))
-    blocks: list[Table | Text] = [_columns(widths, gap, header=True)]
-    for case, items in grouped.items():
-        table = _columns(widths, gap, header=False)
-        for item in items:
-            table.add_row(*(_cell(place, text, item) for place, text in enumerate(row(item))))
-        blocks += [line(case, "italic"), table]
-    return blocks
+def _table(grouped: Mapping[str, Sequence[ComparedMetric]]) -> Table:
+    """Return the figures, those of a case below its name."""
+    parts = (Rows(case, tuple(map(_cells, items))) for case, items in grouped.items())
+    return Table(HEADINGS, tuple(parts), of_parts="case")
 
 
-def _columns(widths: Sequence[int], gap: int, *, header: bool) -> Table:
-    """Return an empty table of these widths: the first column to the left, others right."""
-    table = airy_table(gap, header=header)
-    for place, (heading, size) in enumerate(zip(HEADINGS, widths, strict=True)):
-        table.add_column(heading, justify="right" if place else "left", width=size, no_wrap=True)
-    return table
-
-
-def _cell(place: int, text: str, item: ComparedMetric) -> Text:
-    if place == 0:
-        return line(f" {text}")
-    if HEADINGS[place] != "verdict":
-        return Text(text, style="dim" if text == units.MISSING else "")
-    return Text(text, style=_STYLES.get(item.verdict, ""))
+def _cells(item: ComparedMetric) -> tuple[Cell, ...]:
+    return tuple(
+        Cell(text, verdict=item.verdict if heading == "verdict" else "")
+        for heading, text in zip(HEADINGS, row(item), strict=True)
+    )
 
 
 _WORSE = ("slower", "more")
 
 
-def markdown(comparison: RunComparison, *, everything: bool) -> str:
-    """Return the comparison for the summary of a CI job or a pull request."""
-    blocks = ["### B against A", terms(sides(comparison))]
-    for case, items in shown(comparison, everything=everything).items():
-        rows = [[escaped(cell) for cell in row(item)] for item in items]
-        blocks += [code(case), table(["figure", *HEADINGS[1:]], rows)]
-    compiled = shown_counts(comparison.counts, everything=everything)
-    if compiled:
-        rows = [[escaped(cell) for cell in cells(one)] for one in compiled]
-        blocks += [table(["case", "count", "A", "B", "verdict"], rows)]
-        blocks += [terms(unknown(compiled))]
-    blocks += [terms(remarks(comparison)), "How to read this:", terms(legend(comparison))]
-    closing = [summary(comparison, everything=everything), failing(comparison)]
-    blocks += [f"**{escaped(line)}**" for line in closing if line]
-    return "\n\n".join(blocks) + "\n"
+def _notices(comparison: RunComparison, files: Mapping[str, str]) -> Iterator[Notice]:
+    """Yield errors for what fails, warnings for what is worse."""
+    for item in comparison.metrics:
+        if item.fails_beyond is not None or item.verdict not in ("same", "undecided"):
+            yield _notice(item, files.get(item.case))
+    for one in comparison.counts:
+        if one.fails_beyond is not None:
+            yield Notice(
+                "error", f"{one.case}: more {one.name}", sentence(one), files.get(one.case)
+            )
 
 
-def github(comparison: RunComparison, files: Mapping[str, str]) -> str:
-    """Return workflow commands: errors for what fails, warnings for what is worse.
-
-    Args:
-        comparison: What was judged.
-        files: The file of each case of B, for the annotation to point at.
-    """
-    lines = [
-        _annotated(item, files.get(item.case))
-        for item in comparison.metrics
-        if item.fails_beyond is not None or item.verdict not in ("same", "undecided")
-    ]
-    lines += [
-        annotation("error", f"{one.case}: more {one.name}", sentence(one), files.get(one.case))
-        for one in comparison.counts
-        if one.fails_beyond is not None
-    ]
-    lines += [annotation("notice", f"coldwarm: {term}", text) for term, text in remarks(comparison)]
-    lines.append(annotation("notice", "coldwarm compare", summary(comparison)))
-    return "\n".join(lines) + "\n"
-
-
-def _annotated(item: ComparedMetric, file: str | None) -> str:
+def _notice(item: ComparedMetric, file: str | None) -> Notice:
     shown = row(item)
     title = f"{item.case}: {shown.figure} {item.verdict}"
     interval = f"{100 * item.confidence:.3g} %: {shown.interval}"
@@ -487,6 +432,5 @@ def _annotated(item: ComparedMetric, file: str | None) -> str:
         message = with_advice(item.reason)
     if item.fails_beyond is not None:
         message += f"; the limit is {100 * item.fails_beyond:g} %"
-        return annotation("error", title, message, file)
-    level = "warning" if item.verdict in _WORSE else "notice"
-    return annotation(level, title, message, file)
+        return Notice("error", title, message, file)
+    return Notice("warning" if item.verdict in _WORSE else "notice", title, message, file)

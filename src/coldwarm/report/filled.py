@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from coldwarm.contracts.base import FILLED
 from coldwarm.errors import printable
 from coldwarm.report import units
+from coldwarm.report.document import Heading, Paragraph, Shell, terms
 from coldwarm.report.figures import around
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from coldwarm.contracts.answer import CacheSetting, DefaultSettings
     from coldwarm.contracts.result import CaseResult
+    from coldwarm.report.document import Block
 
 TITLE = "Filled caches come with these settings; DIR is a folder of your own"
 CODE = "{code} in the program"
@@ -42,6 +44,18 @@ def needed(settings: Mapping[str, Sequence[CacheSetting]]) -> list[Needed]:
 def of_cases(cases: Sequence[CaseResult]) -> list[Needed]:
     """Return what the candidates with a figure of filled caches need."""
     return needed({case.candidate: case.filled_by for case in cases})
+
+
+def blocks(needed: Sequence[Needed], by_default: Sequence[tuple[str, str]]) -> Iterator[Block]:
+    """Yield what filled caches need, each line for the shell in a block of its own."""
+    if not needed:
+        return
+    yield Heading(TITLE)
+    for one in needed:
+        yield Paragraph(": ".join(filter(None, (one.candidates, one.code))))
+        if one.line:
+            yield Shell(one.line)
+    yield from terms(by_default, title=DEFAULT)
 
 
 def line(settings: Sequence[CacheSetting]) -> str:

@@ -1,20 +1,17 @@
-"""What can be detected on a machine, as tables and sentences."""
+"""What can be detected on a machine, as a document."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.text import Text
-
-from coldwarm.report import terminal, units
+from coldwarm.report import units
 from coldwarm.report.bench import metric_name
+from coldwarm.report.document import Document, Heading, table, terms
 from coldwarm.report.sentences import words
-from coldwarm.report.shown import line
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from coldwarm.contracts.bench import NoiseFigure, NoiseHorizon, NoiseReport
+    from coldwarm.report.document import Block
 
 _HEADINGS = ["in", "pairs", "interval", "shows in half", "shows in 19 of 20", "equal ones"]
 _MINUTES_FROM_S = 120.0
@@ -22,18 +19,13 @@ _FEW = 10
 """Pairs below which the noise itself is hardly known."""
 
 
-def render(report: NoiseReport, console: Console) -> None:
-    """Print what differences a bench of this program can detect here, and in what time."""
-    width = min(console.width, terminal.WIDEST)
-    console.print(line(f"What can be detected here: {report.target} against itself", "bold"))
+def document(report: NoiseReport) -> Document:
+    """Return what differences a bench of this program can detect here, and in what time."""
+    blocks: list[Block] = [Heading(f"What can be detected here: {report.target} against itself", 1)]
     for figure in report.figures:
-        console.print()
-        console.print(line(_title(figure), "bold"))
-        rows = [_row(one) for one in figure.horizons]
-        console.print(terminal.table(_HEADINGS, rows, width))
-        console.print(terminal.listing(_remarks(figure)))
-    console.print()
-    console.print(terminal.listing(_notes(report)))
+        blocks += [Heading(_title(figure)), table(_HEADINGS, map(_row, figure.horizons))]
+        blocks += terms(_remarks(figure))
+    return Document("coldwarm noise", (*blocks, *terms(_notes(report), "legend", "What it means")))
 
 
 def _title(figure: NoiseFigure) -> str:
@@ -44,13 +36,13 @@ def _title(figure: NoiseFigure) -> str:
     return f"{title}: {figure.pairs} pairs of processes, {units.duration(figure.pair_s)} each"
 
 
-def _row(one: NoiseHorizon) -> list[Text]:
+def _row(one: NoiseHorizon) -> list[str]:
     star = "*" if one.extrapolated else ""
     cells = [_length(one.seconds), f"{one.pairs}{star}"]
     if one.half_width is None or one.detectable is None or one.reliable is None:
-        return [Text(cell) for cell in (*cells, *[units.MISSING] * 4)]
+        return [*cells, *[units.MISSING] * 4]
     cells += [units.spread(one.half_width), _share(one.detectable), _share(one.reliable)]
-    return [Text(cell) for cell in (*cells, "same" if one.tells_same else "undecided")]
+    return [*cells, "same" if one.tells_same else "undecided"]
 
 
 def _length(seconds: float) -> str:

@@ -1,28 +1,23 @@
-"""A plan as tables, for a terminal of 80 columns or more; nothing is computed here."""
+"""A plan as a document; nothing is computed here."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.text import Text
-
 from coldwarm.contracts.base import READINGS
 from coldwarm.contracts.reasons import because
 from coldwarm.report import answers, filled, units
+from coldwarm.report.document import Cell, Document, Heading, Paragraph, name, table, terms
 from coldwarm.report.sentences import CAUTION_ADVICE, words
-from coldwarm.report.shown import line
-from coldwarm.report.terminal import WIDEST, filled_by, listing, print_blocks, said, table, title
 from coldwarm.report.units import count
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from rich.console import Console
-    from rich.table import Table
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from coldwarm.contracts.answer import BreakEven, Plan, PlanReport, PlanTotal, Sweep
     from coldwarm.contracts.base import Reading
+    from coldwarm.report.document import Block, Table
 
 _CACHES = {
     "cold": "all caches empty in every process",
@@ -39,45 +34,40 @@ _MARK = "◂"
 _BEYOND = "*"
 FEW_FOR_A_PROCESS, FEW_FOR_A_TOTAL = 8, 5
 """Rounds below which simulated intervals held with less than 93 % where 95 % are stated."""
-_COUNT_WIDTH, _TOTAL_WIDTH = 6, 12
-"""Of the columns of a sweep, in characters."""
+_CANDIDATES_OF_SWEEP = 6
+"""Columns of a sweep that stand side by side in 80 characters."""
 EXTRAPOLATED = "beyond the calls that were measured: if later ones cost what the last of those did"
 
 
-def render(report: PlanReport, console: Console) -> None:
-    """Print every group's plan, and once what the words mean."""
-    width = min(console.width, WIDEST)
+def document(report: PlanReport) -> Document:
+    """Return every group's plan with its answer, and once what the words mean."""
+    blocks: list[Block] = []
     for plan, answer in zip(report.plans, report.answers, strict=True):
-        print_blocks(console, *_plan(plan, width), Text())
-        if found := answers.lines(answer):
-            heading = Text(answers.TITLE, style="bold")
-            print_blocks(console, heading, said(found), Text())
-    print_blocks(console, listing(_legend(report.plans), style="dim"))
+        blocks += _plan(plan)
+        said = ((one.label, one.pieces) for one in answers.lines(answer))
+        blocks += terms(said, "answer", answers.TITLE)
+    blocks += terms(_legend(report.plans), "legend", "How to read this")
+    return Document("coldwarm plan", tuple(blocks))
 
 
-def _plan(plan: Plan, width: int) -> list[Table | Text]:
-    blocks: list[Table | Text] = [
-        title(plan.group, width),
-        line(_job(plan), "dim"),
-        Text(),
-        _totals(plan, width),
-        Text(),
-        _answer(plan),
-    ]
+def _plan(plan: Plan) -> Iterator[Block]:
+    yield Heading(plan.group, 1)
+    yield Paragraph(_job(plan), "dim")
+    yield _totals(plan)
+    yield Paragraph(_answer(plan))
     if plan.sweep:
-        blocks += [Text(), Text(f"Totals by {plan.sweep.over}", style="bold")]
-        blocks += _sweep(plan.sweep, _measured(plan), width)
-        for one in plan.sweep.crossings:
-            text = f"from {count(one.value)} {plan.sweep.over} on: {one.cheapest} is cheapest"
-            blocks.append(Text(text))
+        yield Heading(f"Totals by {plan.sweep.over}")
+        yield from _sweep(plan.sweep, _measured(plan))
+        yield from (
+            Paragraph(f"from {count(one.value)} {plan.sweep.over} on: {one.cheapest} is cheapest")
+            for one in plan.sweep.crossings
+        )
     if plan.baseline and plan.break_even:
-        against = f"Calls of one process from which it costs no more than {plan.baseline}"
-        blocks += [Text(), Text(against, style="bold"), break_even_table(plan, width)]
+        yield Heading(f"Calls of one process from which it costs no more than {plan.baseline}")
+        yield table_of_break_even(plan)
     by_default = [(name, _by_default(plan, name)) for name in plan.filled_by_default_s]
-    blocks += filled_by(filled.needed(plan.filled_by), by_default)
-    if remarks := _remarks(plan):
-        blocks += [Text(), listing(remarks, style="dim")]
-    return blocks
+    yield from filled.blocks(filled.needed(plan.filled_by), by_default)
+    yield from terms(_remarks(plan), "note")
 
 
 def _remarks(plan: Plan) -> list[tuple[str, str]]:
@@ -180,30 +170,29 @@ def _counted(number: int, noun: str, ending: str = "s") -> str:
     return f"{count(number)} {noun}{'' if number == 1 else ending}"
 
 
-def _totals(plan: Plan, width: int) -> Table:
-    """One row for each candidate, intervals under the figures that they bound."""
+def _totals(plan: Plan) -> Table:
+    """Return a row for each candidate, intervals under the figures that they bound."""
     several = plan.shapes > 1 and not plan.new_shapes_measured
-    headings = ["candidate", "total", "one process", "beyond\nthe cheapest"]
+    columns = ["candidate", "total", "one process", "beyond\nthe cheapest"]
     if several:
-        headings.insert(3, "new shapes,\nat most")
+        columns.insert(3, "new shapes,\nat most")
     rows = []
     for total in plan.totals:
         best = total.candidate == plan.cheapest
         figure = _bounded(total.total_s, total.low_s, total.high_s)
         margin = _bounded(total.margin_s, total.margin_low_s, total.margin_high_s, _signed)
-        cells = [line(total.candidate, "bold"), figure, _range(total)]
-        if several:
-            cells.append(_bounded(total.new_shapes_s))
-        rows.append([*cells, Text("cheapest", "green") if best else margin])
-    return table(headings, rows, width)
+        new = [_bounded(total.new_shapes_s)] if several else []
+        last = Cell("cheapest", verdict="cheapest") if best else margin
+        rows.append([name(total.candidate), figure, _range(total), *new, last])
+    return table(columns, rows)
 
 
-def _range(total: PlanTotal) -> Text:
+def _range(total: PlanTotal) -> Cell:
     """Write where one process will lie."""
     if total.process_low_s is None or total.process_high_s is None:
-        return Text(units.MISSING, "dim")
+        return Cell()
     low, high = (units.duration(one) for one in (total.process_low_s, total.process_high_s))
-    return Text(f"{low}\n… {high}", "dim")
+    return Cell(f"{low}\n… {high}", style="dim")
 
 
 def _bounded(
@@ -211,78 +200,78 @@ def _bounded(
     low_s: float | None = None,
     high_s: float | None = None,
     write: Callable[[float], str] = units.duration,
-) -> Text:
+) -> Cell:
     """Write a figure, and under it its interval where it has one."""
     if middle_s is None:
-        return Text(units.MISSING, "dim")
+        return Cell()
     if low_s is None or high_s is None:
-        return Text(write(middle_s))
-    return Text.assemble(write(middle_s), (f"\n{write(low_s)} … {write(high_s)}", "dim"))
+        return Cell(write(middle_s))
+    return Cell(write(middle_s), below=f"{write(low_s)} … {write(high_s)}")
 
 
 def _signed(seconds: float) -> str:
     return f"{'−' if seconds < 0 else '+'}{units.duration(abs(seconds))}"
 
 
-def _answer(plan: Plan) -> Text:
+def _answer(plan: Plan) -> str:
     if plan.cheapest is None:
-        return line(f"No total: {words(plan.reason)}")
+        return f"No total: {words(plan.reason)}"
     if plan.verdict == "extrapolated":
-        return line(f"{plan.cheapest} has the lowest total: {words(plan.reason)}")
+        return f"{plan.cheapest} has the lowest total: {words(plan.reason)}"
     if plan.verdict == "told_apart":
-        return line(f"{plan.cheapest} is the cheapest: {words(plan.reason)}")
-    return line(f"{plan.cheapest} has the lowest total, undecided: {words(plan.reason)}")
+        return f"{plan.cheapest} is the cheapest: {words(plan.reason)}"
+    return f"{plan.cheapest} has the lowest total, undecided: {words(plan.reason)}"
 
 
-def _sweep(sweep: Sweep, measured: int | None, width: int) -> list[Table]:
-    """Lay out the totals in as many tables, one below the other, as the candidates need."""
+def _sweep(sweep: Sweep, measured: int | None) -> Iterator[Table]:
+    """Yield the totals in as many tables as the candidates need in 80 columns."""
     names = list(sweep.rows[0].ranked_s) if sweep.rows else []
-    fit = max(1, (width - _COUNT_WIDTH) // _TOTAL_WIDTH)
-    parts = [names[at : at + fit] for at in range(0, len(names), fit)]
-    return [_sweep_of(sweep, part, measured, width) for part in parts]
+    for at in range(0, len(names), _CANDIDATES_OF_SWEEP):
+        yield _sweep_of(sweep, names[at : at + _CANDIDATES_OF_SWEEP], measured)
 
 
-def _sweep_of(sweep: Sweep, names: Sequence[str], measured: int | None, width: int) -> Table:
-    """Lay out a row for each value and a column for each candidate; the cheapest is marked."""
+def _sweep_of(sweep: Sweep, names: Sequence[str], measured: int | None) -> Table:
+    """Return a row for each value and a column for each candidate; the cheapest is marked."""
     rows = []
     for row in sweep.rows:
         beyond = sweep.over == "calls" and measured is not None and row.value > measured
-        cells = [Text(f"{count(row.value)}{_BEYOND if beyond else ''}")]
-        for name in names:
-            best = name == row.cheapest
-            text = units.duration(row.ranked_s[name])
-            cells.append(Text(f"{text} {_MARK if best else ' '}", "green" if best else ""))
+        cells = [Cell(f"{count(row.value)}{_BEYOND if beyond else ''}")]
+        for candidate in names:
+            best = candidate == row.cheapest
+            text = f"{units.duration(row.ranked_s[candidate])} {_MARK if best else ' '}"
+            cells.append(Cell(text, verdict="cheapest" if best else ""))
         rows.append(cells)
-    return table([sweep.over, *(name.replace("_", "\n") for name in names)], rows, width)
+    return table([sweep.over, *(one.replace("_", "\n") for one in names)], rows)
 
 
-def break_even_table(plan: Plan, width: int) -> Table:
-    """Lay out from how many calls each candidate pays off, in the three readings."""
+def table_of_break_even(plan: Plan) -> Table:
+    """Return from how many calls each candidate pays off, in the three readings."""
     judged = {
         (one.candidate, one.reading): one
         for one in plan.break_even
         if one.baseline == plan.baseline
     }
-    names = list(dict.fromkeys(candidate for candidate, _ in judged))
+    names = dict.fromkeys(candidate for candidate, _ in judged)
     rows = [
-        [line(name, "bold"), *(_paying(judged[name, reading]) for reading in READINGS)]
-        for name in names
+        [name(candidate), *(_paying(judged[candidate, reading]) for reading in READINGS)]
+        for candidate in names
     ]
-    return table(["candidate", *(_READINGS[reading] for reading in READINGS)], rows, width)
+    return table(["candidate", *(_READINGS[reading] for reading in READINGS)], rows)
 
 
-def _paying(judged: BreakEven) -> Text:
+def _paying(judged: BreakEven) -> Cell:
     """Write a verdict, and under it the interval that it stands in."""
     if judged.verdict in {"at_once", "never"}:
-        return Text(words(because(judged.verdict)), "green" if judged.calls else "dim")
+        said = words(because(judged.verdict))
+        return Cell(said, verdict="cheapest") if judged.calls else Cell(said, style="dim")
     if judged.verdict == "undecided":
-        return Text(f"undecided{_known(judged)}", "dim italic")
+        return Cell(f"undecided{_known(judged)}", style="dim")
     calls, low = (units.MISSING if n is None else count(n) for n in (judged.calls, judged.low))
     high = words(judged.null_reasons["high"]) if judged.high is None else count(judged.high)
     few = judged.n_rounds is not None and judged.n_rounds < FEWEST_FOR_CONFIDENCE
     bounds = f"{low} … {high}{f' ({judged.n_rounds})' if few else ''}"
     mark = _BEYOND if judged.extrapolated else ""
-    return Text.assemble(f"{judged.verdict} {calls}{mark}", (f"\n{bounds}", "dim"))
+    return Cell(f"{judged.verdict} {calls}{mark}", below=bounds)
 
 
 def _known(judged: BreakEven) -> str:

@@ -2,31 +2,31 @@
 
 Names, reasons, paths and versions come from artifacts, plug-ins and frameworks. On a terminal they
 are shown as what they are and never obeyed: no control character, no turn of the direction
-of writing, no new line, no command of a workflow. Markdown has a function of its own in
-``coldwarm.report.markdown``.
+of writing, no new line, no command of a workflow. Markdown and HTML have functions of their own in
+their modules.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from rich.console import Console
 from rich.segment import Segment
 from rich.text import Text
 
-from coldwarm.errors import is_plain, printable, visible
+from coldwarm.errors import is_plain, printable
 from coldwarm.masking import cleaned, masked
+from coldwarm.report.document import Document
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from rich.console import ConsoleOptions, RenderableType
 
+_Value = TypeVar("_Value")
 _WORKFLOW = re.compile(r"##(?=\w*\[)")
 """What begins a command of a workflow anywhere in a line."""
-_DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
-_PROPERTY = _DATA | str.maketrans({":": "%3A", ",": "%2C"})
 
 
 def line(text: object, style: str = "") -> Text:
@@ -43,6 +43,19 @@ def withheld(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of a sentence with nothing private in them."""
     found: dict[str, Any] = cleaned(values)
     return found
+
+
+def without_secrets(value: _Value) -> _Value:
+    """Return a document, or a part of one, with nothing private in its texts."""
+    made: Any = value
+    if isinstance(value, str):
+        made = masked(value)
+    elif isinstance(value, Document):
+        made = Document(without_secrets(value.title), without_secrets(value.blocks))
+    elif isinstance(value, tuple):
+        parts = map(without_secrets, value)
+        made = type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    return cast("_Value", made)
 
 
 def lines(written: str, style: str = "") -> Text:
@@ -64,13 +77,6 @@ def _units(character: str) -> str:
     data = character.encode("utf-16-be", "surrogatepass")
     units = (data[place : place + 2] for place in range(0, len(data), 2))
     return "".join(f"\\u{int.from_bytes(unit, 'big'):04x}" for unit in units)
-
-
-def annotation(level: str, title: str, message: str, file: str | None = None) -> str:
-    """Return one workflow command, with what would end its parts escaped."""
-    place = f"file={visible(file.translate(_PROPERTY))}," if file else ""
-    title = visible(title.translate(_PROPERTY))
-    return f"::{level} {place}title={title}::{visible(message.translate(_DATA))}"
 
 
 class PlainConsole(Console):

@@ -1,33 +1,35 @@
-"""The final tables, for a terminal of 80 columns or more; no meaning is in colour alone."""
+"""A document on a terminal of 80 columns or more; no meaning is in colour alone."""
 
 from __future__ import annotations
 
-from functools import partial
+from functools import singledispatch
+from io import StringIO
 from typing import TYPE_CHECKING
 
 from rich import box
-from rich.table import Table
+from rich.table import Table as Grid
 from rich.text import Text
 
 from coldwarm.errors import printable
-from coldwarm.report import filled, scenarios
-from coldwarm.report.answers import CHEAPEST, TITLE
-from coldwarm.report.shown import line, lines
+from coldwarm.report.document import (
+    Block,
+    Heading,
+    Notice,
+    Paragraph,
+    Shell,
+    Table,
+    Terms,
+    pieces,
+)
+from coldwarm.report.shown import PlainConsole, lines
 from coldwarm.report.units import MISSING
-from coldwarm.report.view import suite_view
-from coldwarm.report.words import COLD_MODES, MADE_TITLE, MODE_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from rich.console import Console
 
-    from coldwarm.contracts.answer import Answer
-    from coldwarm.contracts.result import CaseResult, SuiteResult
-    from coldwarm.report.answers import Line
-    from coldwarm.report.filled import Needed
-    from coldwarm.report.scenarios import Loops
-    from coldwarm.report.view import Cell, Group
+    from coldwarm.report.document import Cell, Document, Line
 
 WIDEST = 100
 _SPREAD = len(">999%")
@@ -35,225 +37,202 @@ _LABEL = len("few processes")
 _WIDEST_GAP = 3
 VERDICT_STYLES = {
     "faster": "bold green",
+    "less": "bold green",
     "slower": "bold red",
+    "more": "bold red",
     "same": "bold",
     "undecided": "yellow",
-    CHEAPEST: "bold green",
+    "cheapest": "bold green",
+    "failed": "bold red",
+    "agrees": "green",
+    "disagrees": "bold red",
 }
-"""Of verdicts, the same in every view; beside the words, never in their place."""
+"""Styles of verdicts, the same in every view; beside the words, never in their place."""
+_STYLES = {"": "", "strong": "bold", "dim": "dim", "name": "bold", "failure": "bold red"}
+_ROLES = {"failure": "bold red", "legend": "dim", "note": "dim"}
 
 
-def render(  # noqa: PLR0913 - what stands where, each by name
-    suite: SuiteResult,
-    cases: Sequence[CaseResult],
-    console: Console,
-    *,
-    answers: Sequence[Answer] = (),
-    ahead: Sequence[Table | Text] = (),
-    more: Sequence[Table | Text] = (),
-    care: Sequence[tuple[str, str]] = (),
-    verbose: bool = False,
-) -> None:
-    """Print the tables, what to read with care, and a legend, and at the end the answer.
-
-    ``answers`` are of its groups, ``ahead`` leads, ``more`` follows the tables, ``care`` is read
-    with care too. ``verbose``: also the parts of the first results.
-    """
-    view = suite_view(suite, cases, answers, verbose=verbose)
-    width = min(console.width, WIDEST)
-    show = partial(print_blocks, console)
-    show(*ahead)
-    for group in view.groups:
-        show(*_group(group, width, verbose=verbose), Text())
-    if view.loops.rows:
-        show(Text(scenarios.TITLE, style="bold"), _shares(view.loops, width), Text())
-    show(*more)
-    if remarks := (*view.care, *care):
-        show(Text("Read with care", style="bold"), listing(remarks), Text())
-    if view.unavailable:
-        out = [("not measured", why) for why in view.unavailable]
-        show(listing(out, style="dim"), Text())
-    if view.legend:
-        show(listing(view.legend, style="dim"), Text())
-    show(*map(line, view.closing))
-    if told := [(group.title, group.answer) for group in view.groups if group.answer]:
-        show(Text(), *answered(told, width))
-
-
-def print_blocks(console: Console, *blocks: Table | Text) -> None:
-    """Print blocks, none wider than ``WIDEST``."""
-    for block in blocks:
-        if isinstance(block, Text) and block.no_wrap:
-            # To be copied as one line. From a picture nothing is, and it would end at its edge.
-            picture = console.record and console.is_terminal
-            if picture:
-                block.no_wrap = False
-            console.print(block, soft_wrap=not picture)
+def show(document: Document, console: Console) -> None:
+    """Print a document, no wider than ``WIDEST``."""
+    before: Block | None = None
+    for block in document.blocks:
+        if isinstance(block, Notice):
             continue
-        console.print(block, width=min(console.width, WIDEST), soft_wrap=False)
+        if not _close(before, block):
+            console.print()
+        for one in laid_out(block, min(console.width, WIDEST)):
+            _print(console, one)
+        before = block
 
 
-def title(text: str, width: int) -> Text:
-    """Lay out a title over the whole width."""
-    return line(f"━━ {text} ".ljust(width, "━"), "bold")
+def _close(before: Block | None, block: Block) -> bool:
+    """Say whether no empty line stands between two blocks."""
+    alike = isinstance(block, Paragraph) and isinstance(before, Paragraph)
+    return before is None or isinstance(before, Heading) or isinstance(block, Shell) or alike
 
 
-def _group(group: Group, width: int, *, verbose: bool) -> list[Table | Text]:
-    blocks: list[Table | Text] = [title(group.title, width), line(group.about, "dim"), Text()]
-    if group.rows:
-        blocks.append(_main_table(group, width))
-    blocks += [line(f"failed: {failure}", "bold red") for failure in group.failures]
-    if verbose and any(row.parts for row in group.rows):
-        blocks += [Text(), Text(group.parts_title, style="bold")]
-        blocks.append(_parts_table(group, width))
-    if group.made:
-        blocks += [Text(), Text(MADE_TITLE, style="bold"), listing(group.made)]
-    return blocks + filled_by(group.filled, group.by_default)
+def text(document: Document, width: int) -> str:
+    """Return a document as plain text of so many columns."""
+    console = PlainConsole(file=StringIO(), width=width, record=True, color_system=None)
+    show(document, console)
+    return "\n".join(one.rstrip() for one in console.export_text().splitlines())
 
 
-def answered(told: Sequence[tuple[str, Sequence[Line]]], width: int) -> list[Table | Text]:
-    """Lay out the answers under their workloads, where there are several."""
-    blocks: list[Table | Text] = [title(TITLE, width)]
-    for name, found in told:
-        blocks += [line(name, "bold")] if len(told) > 1 else []
-        blocks.append(said(found))
-    return blocks
+def _print(console: Console, block: Grid | Text) -> None:
+    if isinstance(block, Text) and block.no_wrap:
+        # To be copied as one line. From a picture nothing is, and it would end at its edge.
+        picture = console.record and console.is_terminal
+        if picture:
+            block.no_wrap = False
+        console.print(block, soft_wrap=not picture)
+        return
+    console.print(block, width=min(console.width, WIDEST), soft_wrap=False)
 
 
-def said(found: Sequence[Line]) -> Table:
-    """Lay out one answer: a line for each thing that is told, verdicts in their colours."""
-    grid = _grid(_LABEL)
-    for one in found:
-        pieces = [
-            (printable(piece.text), VERDICT_STYLES.get(piece.verdict, "")) for piece in one.pieces
-        ]
-        grid.add_row(Text(one.label, "bold"), Text.assemble(*pieces))
-    return grid
+@singledispatch
+def laid_out(block: Block, width: int) -> list[Grid | Text]:
+    """Return what a block is on a terminal of so many characters."""
+    raise TypeError(type(block), width)
 
 
-def filled_by(
-    needed: Sequence[Needed], by_default: Sequence[tuple[str, str]]
-) -> list[Table | Text]:
-    """Lay out what filled caches need, each line for the shell on a line of its own."""
-    if not needed:
-        return []
-    blocks: list[Table | Text] = [Text(), Text(filled.TITLE, style="bold")]
-    for one in needed:
-        blocks.append(Text(": ".join(filter(None, (one.candidates, one.code)))))
-        if one.line:
-            blocks.append(Text(f"  {one.line}", no_wrap=True))
-    if by_default:
-        blocks.append(Text(f"{filled.DEFAULT}:"))
-        blocks.append(listing([(f"  {name}", figure) for name, figure in by_default]))
-    return blocks
+@laid_out.register
+def _(block: Heading, width: int) -> list[Grid | Text]:
+    text = printable(block.text)
+    within = block.level == 2  # noqa: PLR2004 - as the model says
+    return [Text(text if within else f"━━ {text} ".ljust(width, "━"), "bold")]
 
 
-def _main_table(group: Group, width: int) -> Table:
-    """One row for each candidate; under each figure its verdict against the baseline."""
-    memory = [] if group.rows[0].memory is None else ["peak\nmemory"]
-    both = any(group.headings[mode][0] for mode in group.modes)
-    modes = ["\n".join(group.headings[mode][0 if both else 1 :]) for mode in group.modes]
-    headings = ["candidate", *modes, *memory]
-    rows = _main_rows(group)
-    if _taken(headings, rows) + len(headings) - 1 > width:
-        rows = _main_rows(group, between="\n")
-    return table(headings, rows, width)
+@laid_out.register
+def _(block: Paragraph, _width: int) -> list[Grid | Text]:
+    return [_line(block.text, _STYLES[block.style])]
 
 
-def _main_rows(group: Group, between: str = " ") -> list[list[Text]]:
-    """Lay out the candidates; ``between`` stands between a ratio and its direction."""
+@laid_out.register
+def _(block: Shell, _width: int) -> list[Grid | Text]:
+    return [Text(f"  {printable(block.line)}", no_wrap=True)]
+
+
+@laid_out.register
+def _(block: Terms, _width: int) -> list[Grid | Text]:
+    style = _ROLES.get(block.role, "")
+    grid = Grid.grid(padding=(0, 2, 0, 0))
+    grid.add_column(min_width=_LABEL, no_wrap=True, style=style)
+    grid.add_column(style=style, overflow="fold")
+    for term, meaning in block.items:
+        grid.add_row(
+            Text(printable(term), "bold" if block.role == "answer" else ""), _line(meaning)
+        )
+    # Of a legend the terms themselves say what it is.
+    titled = block.title and block.role != "legend"
+    return [*([Text(printable(block.title), "bold")] if titled else []), grid]
+
+
+@laid_out.register
+def _(block: Table, width: int) -> list[Grid | Text]:
+    headings = _headings(block.columns)
+    parts = [[_row(block, row, " ") for row in part.rows] for part in block.parts]
+    if _taken(headings, parts) + len(headings) - 1 > width:
+        parts = [[_row(block, row, "\n") for row in part.rows] for part in block.parts]
+    sizes = _sizes(headings, parts)
+    room = width - sum(sizes)
+    gap = max(1, min(_WIDEST_GAP, room // max(1, len(headings) - 1)))
+    if not any(part.title for part in block.parts):
+        return [_grid(block, gap, sizes, headings, [row for part in parts for row in part])]
+    found: list[Grid | Text] = [_grid(block, gap, sizes, headings, [])]
+    for part, rows in zip(block.parts, parts, strict=True):
+        found += [_line(part.title, "italic")] if part.title else []
+        found.append(_grid(block, gap, sizes, None, rows))
+    return found
+
+
+def _headings(columns: Sequence[str]) -> list[Text]:
+    """Return headings whose last lines stand on one line."""
+    most = max(one.strip("\n").count("\n") for one in columns)
+    first, *others = (one.strip("\n") for one in columns)
+    return [lines(first), *(lines("\n" * (most - one.count("\n")) + one) for one in others)]
+
+
+def _row(table: Table, row: Sequence[Cell], between: str) -> list[Text]:
+    """Lay out a row; ``between`` stands between the words of a second line."""
+    indented = any(part.title for part in table.parts)
     return [
-        [
-            line(row.candidate, "bold"),
-            *(_figure(row.figures[mode], between) for mode in group.modes),
-            *([] if row.memory is None else [_plain(row.memory)]),
-        ]
-        for row in group.rows
+        _label(cell, " " if indented and not place else "")
+        if place < table.labels
+        else _figure(cell, between)
+        for place, cell in enumerate(row)
     ]
+
+
+def _label(cell: Cell, before: str) -> Text:
+    style = VERDICT_STYLES.get(cell.verdict, "") or _STYLES[cell.style]
+    return Text(before + printable(cell.text), style if not before else "")
 
 
 def _figure(cell: Cell, between: str) -> Text:
     """Lay out a figure so that values and intervals line up down a column."""
     if cell.text == MISSING:
-        return _plain(MISSING)
-    text = Text.assemble(cell.text, (f" {cell.spread:>{_SPREAD}}", "dim"))
-    if cell.verdict:
-        text.append(f"\n{cell.verdict.replace(' ', between)}", VERDICT_STYLES.get(cell.kind, ""))
+        return Text(MISSING, "dim")
+    below = cell.below.replace(" ", between)
+    style = _STYLES[cell.style] if below else VERDICT_STYLES.get(cell.verdict, _STYLES[cell.style])
+    text = lines(cell.text, style)
+    if cell.spread:
+        text = Text.assemble(text, (f" {cell.spread:>{_SPREAD}}", "dim"))
+    if below:
+        under = VERDICT_STYLES.get(cell.verdict, "dim" if not cell.verdict else "")
+        text = Text.assemble(text, "\n", lines(below, under))
     return text
 
 
-def _plain(text: str) -> Text:
-    return Text(text, style="dim" if text == MISSING else "")
+def _sizes(headings: Sequence[Text], parts: Sequence[Sequence[Sequence[Text]]]) -> list[int]:
+    """Return the characters that each column needs."""
+    rows = [row for part in parts for row in part]
+    return [
+        max(
+            len(line)
+            for cell in (heading, *(row[place] for row in rows if place < len(row)))
+            for line in cell.plain.split("\n")
+        )
+        for place, heading in enumerate(headings)
+    ]
 
 
-def _parts_table(group: Group, width: int) -> Table:
-    """Where the first results went, a section for each cold cache mode."""
-    rows: list[list[Text]] = []
-    for mode in COLD_MODES:
-        measured = [row for row in group.rows if mode in row.parts]
-        if measured:
-            rows.append([Text(MODE_NAMES[mode], style="italic")])
-        rows += [[line(f" {row.candidate}"), *map(_plain, row.parts[mode])] for row in measured]
-    return table(["", *group.parts.values()], rows, width)
+def _taken(headings: Sequence[Text], parts: Sequence[Sequence[Sequence[Text]]]) -> int:
+    return sum(_sizes(headings, parts))
 
 
-def _shares(loops: Loops, width: int) -> Table:
-    """What of each scenario's total went into compiling, a section for each scenario."""
-    rows: list[list[Text]] = []
-    for scenario, candidates in loops.rows.items():
-        rows.append([line(scenario, "italic")])
-        rows += [[line(f" {name}"), *map(_plain, figures)] for name, figures in candidates]
-    return table(["", *loops.headings], rows, width)
-
-
-def table(headings: Sequence[str], rows: Sequence[Sequence[Text]], width: int) -> Table:
-    """Lay out a table: labels to the left, figures to the right, as airy as there is room."""
-    table = airy_table(_gap(headings, rows, width))
-    first, *others = headings
-    table.add_column(lines(first), overflow="fold", vertical="top")
-    for heading in others:
-        table.add_column(lines(heading), justify="right", no_wrap=True)
-    for row in rows:
-        table.add_row(*row)
-    return table
-
-
-def airy_table(gap: int, *, header: bool = True) -> Table:
-    """Return a table without columns, of which two will be so many characters apart."""
-    return Table(
+def _grid(
+    table: Table,
+    gap: int,
+    sizes: Sequence[int],
+    headings: Sequence[Text] | None,
+    rows: Iterable[Sequence[Text]],
+) -> Grid:
+    """Return one part of a table; ``headings`` where it has any."""
+    grid = Grid(
         box=box.SIMPLE_HEAD,
         padding=(0, 0, 0, gap - 1),  # the box itself gives the last column of a gap
         pad_edge=False,
         show_edge=False,
-        show_header=header,
+        show_header=headings is not None,
         header_style="bold",
     )
-
-
-def _gap(headings: Sequence[str], rows: Sequence[Sequence[Text]], width: int) -> int:
-    room = width - _taken(headings, rows)
-    return max(1, min(_WIDEST_GAP, room // max(1, len(headings) - 1)))
-
-
-def _taken(headings: Sequence[str], rows: Sequence[Sequence[Text]]) -> int:
-    """Return the characters that the columns need, without what is between them."""
-    taken = 0
-    for place, heading in enumerate(headings):
-        cells = [heading, *(row[place].plain for row in rows if place < len(row))]
-        taken += max(len(part) for cell in cells for part in cell.split("\n"))
-    return taken
-
-
-def listing(items: Iterable[tuple[str, str]], style: str = "", width: int = _LABEL) -> Table:
-    """Lay out terms and what is said of them, lines indented under the first."""
-    grid = _grid(width, style)
-    for term, meaning in items:
-        grid.add_row(line(term), line(meaning))
+    whole = len(table.parts) > 1 or bool(table.parts[0].title)
+    for place, size in enumerate(sizes):
+        heading = headings[place] if headings else ""
+        width = size if whole else None
+        if place < table.labels:
+            grid.add_column(heading, overflow="fold", vertical="top", width=width)
+        else:
+            grid.add_column(heading, justify="right", no_wrap=True, width=width)
+    for row in rows:
+        grid.add_row(*row)
     return grid
 
 
-def _grid(width: int, style: str = "") -> Table:
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(min_width=width, no_wrap=True, style=style)
-    grid.add_column(style=style, overflow="fold")
-    return grid
+def _line(line: Line, style: str = "") -> Text:
+    """Return a line, its verdicts in their colours."""
+    parts = [
+        (printable(piece.text), VERDICT_STYLES.get(piece.verdict, _STYLES.get(piece.style, "")))
+        for piece in pieces(line)
+    ]
+    return Text.assemble(*parts, style=style)

@@ -1,4 +1,4 @@
-"""What every report shows of a suite, as text in cells; the layout is left to each format."""
+"""A suite as a document: its answers, its figures in tables, its caveats."""
 
 from __future__ import annotations
 
@@ -9,7 +9,22 @@ from typing import TYPE_CHECKING
 from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.contracts.reasons import because
 from coldwarm.report import care, filled, scenarios, units
-from coldwarm.report.answers import lines
+from coldwarm.report.answers import TITLE, lines
+from coldwarm.report.document import (
+    Cell,
+    Document,
+    Heading,
+    Notice,
+    Paragraph,
+    Piece,
+    Rows,
+    Table,
+    command,
+    name,
+    table,
+    terms,
+)
+from coldwarm.report.document import row as cells
 from coldwarm.report.figures import (
     bounds,
     comparison,
@@ -21,10 +36,12 @@ from coldwarm.report.figures import (
 )
 from coldwarm.report.sentences import with_advice
 from coldwarm.report.words import (
+    COLD_MODES,
     HEADINGS,
     LOOP_HEADINGS,
     LOOP_PARTS,
     LOOP_TERM,
+    MADE_TITLE,
     MODE_NAMES,
     PARTS,
     legend,
@@ -35,29 +52,20 @@ from coldwarm.stats.cautions import held_back
 from coldwarm.stats.plan.costs import making_s
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from coldwarm.contracts.answer import Answer
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.result import CaseResult, ColdSummary, SuiteResult
-    from coldwarm.report.answers import Line
+    from coldwarm.report.answers import Line as Answered
     from coldwarm.report.care import Remark
+    from coldwarm.report.document import Block, Line
     from coldwarm.report.filled import Needed
     from coldwarm.report.scenarios import Loops
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A figure: its text, its interval, its verdict against the baseline."""
-
-    text: str = units.MISSING
-    spread: str = ""
-    verdict: str = ""
-    """As the bounds of the ratio, or ``same`` or ``undecided``; and why no headline rests on it."""
-    kind: str = ""
-    """The verdict alone."""
-    bounds: str = ""
-    """Of a ratio that is called the same or undecided."""
+CARE = "Caveats"
+"""Title of a list of what weakens figures."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +86,7 @@ class Group:
 
     title: str
     about: str
-    answer: tuple[Line, ...]
+    answer: tuple[Answered, ...]
     """Which candidate is the cheapest, and who leads: at most three lines."""
     modes: tuple[CacheMode, ...]
     rows: tuple[Row, ...]
@@ -104,10 +112,10 @@ class View:
     groups: tuple[Group, ...]
     loops: Loops
     care: tuple[tuple[str, str], ...]
-    """What to read with care: of each group, then of all or of the machine."""
+    """Caveats: of each group, then of all or of the machine."""
     unavailable: tuple[str, ...]
     legend: tuple[tuple[str, str], ...]
-    closing: tuple[str, ...]
+    closing: tuple[Line, ...]
 
 
 def suite_view(
@@ -145,13 +153,102 @@ def suite_view(
     )
 
 
+def document(  # noqa: PLR0913 - what stands where, each by name
+    suite: SuiteResult,
+    cases: Sequence[CaseResult],
+    *,
+    answers: Sequence[Answer] = (),
+    ahead: Sequence[Block] = (),
+    more: Sequence[Block] = (),
+    care: Sequence[tuple[str, str]] = (),
+    verbose: bool = False,
+) -> Document:
+    """Return the answers, the tables, the caveats and a legend.
+
+    ``answers`` are of its groups, ``ahead`` leads, ``more`` follows the tables, ``care`` are
+    caveats, too. ``verbose``: also the parts of the first results.
+    """
+    view = suite_view(suite, cases, answers, verbose=verbose)
+    blocks = [*ahead, *_answered(view.groups)]
+    for group in view.groups:
+        blocks += _group_blocks(group, verbose=verbose)
+    if view.loops.rows:
+        blocks += [Heading(scenarios.TITLE), _shares(view.loops)]
+    blocks += more
+    blocks += terms((*view.care, *care), "care", CARE)
+    blocks += terms((("not measured", why) for why in view.unavailable), "note")
+    blocks += terms(view.legend, "legend", "How to read this")
+    blocks += [Paragraph(line, "strong") for line in view.closing]
+    return Document(f"coldwarm {'bench' if suite.suite == 'bench' else 'run'}", tuple(blocks))
+
+
+def _answered(groups: Sequence[Group]) -> Iterator[Block]:
+    """Yield the answers under their workloads, where there are several."""
+    told = [group for group in groups if group.answer]
+    if told:
+        yield Heading(TITLE, 1)
+    for group in told:
+        name_of = group.title if len(told) > 1 else ""
+        yield from terms(((one.label, one.pieces) for one in group.answer), "answer", name_of)
+
+
+def _group_blocks(group: Group, *, verbose: bool) -> Iterator[Block]:
+    yield Heading(group.title, 1)
+    yield Paragraph(group.about, "dim")
+    if group.rows:
+        yield _main_table(group)
+    for failure in group.failures:
+        yield Paragraph(f"failed: {failure}", "failure")
+        yield Notice("error", "coldwarm: failed", failure)
+    if verbose and any(row.parts for row in group.rows):
+        yield Heading(group.parts_title)
+        yield _parts_table(group)
+    yield from terms(group.made, title=MADE_TITLE)
+    yield from filled.blocks(group.filled, group.by_default)
+
+
+def _main_table(group: Group) -> Table:
+    """Return a row for each candidate; under each figure its verdict against the baseline."""
+    memory = [] if group.rows[0].memory is None else ["peak\nmemory"]
+    columns = ["candidate", *("\n".join(group.headings[mode]) for mode in group.modes), *memory]
+    rows = (
+        cells(
+            name(row.candidate),
+            *(row.figures[mode] for mode in group.modes),
+            *([] if row.memory is None else [row.memory]),
+        )
+        for row in group.rows
+    )
+    return table(columns, rows)
+
+
+def _parts_table(group: Group) -> Table:
+    """Return where the first results went, a part for each cold cache mode."""
+    found = [(mode, [row for row in group.rows if mode in row.parts]) for mode in COLD_MODES]
+    parts = [
+        Rows(MODE_NAMES[mode], tuple(cells(name(row.candidate), *row.parts[mode]) for row in rows))
+        for mode, rows in found
+        if rows
+    ]
+    return Table(("", *group.parts.values()), tuple(parts), of_parts="caches")
+
+
+def _shares(loops: Loops) -> Table:
+    """Return how much of each scenario's total went into compiling, a part for each scenario."""
+    parts = [
+        Rows(scenario, tuple(cells(name(candidate), *figures) for candidate, figures in candidates))
+        for scenario, candidates in loops.rows.items()
+    ]
+    return Table(("", *loops.headings), tuple(parts), of_parts="scenario")
+
+
 def _legend(
     groups: Sequence[Group], cases: Sequence[CaseResult], *, parts: bool
 ) -> tuple[tuple[str, str], ...]:
     """Return the meaning of what is there, and of nothing else."""
     rows = [row for group in groups for row in group.rows]
     cells = [cell for row in rows for cell in row.figures.values()]
-    given = {cell.kind for cell in cells}
+    given = {cell.verdict for cell in cells}
     modes = {mode for group in groups if group.headings is HEADINGS for mode in group.modes}
     parts = parts and any(row.parts for row in rows)
     texts = [text for row in rows for part in row.parts.values() for text in part] if parts else []
@@ -179,7 +276,7 @@ def _has_row(case: CaseResult) -> bool:
 
 
 def _group(
-    title: str, cases: Sequence[CaseResult], names: Mapping[str, str], answer: tuple[Line, ...]
+    title: str, cases: Sequence[CaseResult], names: Mapping[str, str], answer: tuple[Answered, ...]
 ) -> Group:
     shown = [case for case in cases if _has_row(case)]
     asked = {mode for case in shown for mode in case.protocol.cache_modes}
@@ -258,18 +355,21 @@ def _figure(case: CaseResult, mode: CacheMode) -> Cell:
     if summary is None:
         return Cell()
     judged = comparison(case, mode)
-    against: dict[str, str] = {}
-    if judged is not None:
-        told = judged.verdict in {"faster", "slower"}
-        against["verdict"], against["kind"] = marked(ratio(judged), held_back(case)), judged.verdict
-        against["bounds"] = "" if told else bounds(judged)
     half_width = reached(case, mode)
     if half_width is not None:
-        return Cell(units.duration(summary.median), units.spread(half_width), **against)
-    if summary.low is None or summary.high is None:
-        return Cell(units.duration(summary.median), "(1)", **against)
-    span = units.between(summary.low, summary.high)
-    return Cell(span, f"({summary.n_processes})", **against)
+        cell = Cell(units.duration(summary.median), units.spread(half_width))
+    elif summary.low is None or summary.high is None:
+        cell = Cell(units.duration(summary.median), "(1)")
+    else:
+        span = units.between(summary.low, summary.high)
+        cell = Cell(span, f"({summary.n_processes})")
+    if judged is None:
+        return cell
+    return cell._replace(
+        below=marked(ratio(judged), held_back(case)),
+        verdict=judged.verdict,
+        note="" if judged.verdict in {"faster", "slower"} else bounds(judged),
+    )
 
 
 def _parts(summary: ColdSummary, names: Iterable[str], unit: str) -> tuple[str, ...]:
@@ -296,7 +396,7 @@ def _unavailable(cases: Sequence[CaseResult]) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _closing(suite: SuiteResult) -> tuple[str, ...]:
+def _closing(suite: SuiteResult) -> tuple[Line, ...]:
     summary = (
         f"suite {suite.suite}: {suite.n_ok} ok, {suite.n_warn} with a warning or not measured, "
         f"{suite.n_failed} failed; {units.duration(suite.wall_s)} in all, of which "
@@ -306,4 +406,5 @@ def _closing(suite: SuiteResult) -> tuple[str, ...]:
         return (summary,)
     if suite.suite == "bench":
         return (summary, "this bench was interrupted: what it had measured is here")
-    return (summary, "this run is not complete; `coldwarm run --resume` goes on from here")
+    resume = command("coldwarm run --resume")
+    return (summary, (Piece("this run is not complete; "), resume, Piece(" continues it")))

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import rich_click as click
 
-from coldwarm.cli import _options, _stored
+from coldwarm.cli import _options, _output, _stored
 
 
 @click.command("compare")
 @click.argument("a", metavar="A", type=click.Path(path_type=Path))
 @click.argument("b", metavar="B", type=click.Path(path_type=Path))
-@_options.output("json")
+@_options.output(*_output.EVERY_FORM, note=_output.NOTE)
 def command(a: Path, b: Path, form: str) -> None:
     """Compare snapshot B with snapshot A: inputs, gates, protocol, environment and timings.
 
@@ -26,7 +26,6 @@ def command(a: Path, b: Path, form: str) -> None:
     from coldwarm.publish import compare, verify
     from coldwarm.publish.unpacking import unpacked
     from coldwarm.report import checked
-    from coldwarm.report.shown import PlainConsole
     from coldwarm.runner.catalogue import stored
 
     with ExitStack() as stack:
@@ -39,7 +38,4 @@ def command(a: Path, b: Path, form: str) -> None:
             for name, run in side.runs.items():
                 _stored.tell(f"{path}: {name}", run.otherwise)
         found = compare.compare(first, second, *verdicts)
-    if form == "json":
-        _options.print_record(found)
-    else:
-        checked.render_comparison(found, PlainConsole())
+    _output.emit(form, found, lambda: checked.comparison(found))

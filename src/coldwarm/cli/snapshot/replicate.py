@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from coldwarm.cli import _options
+from coldwarm.cli import _options, _output
 from coldwarm.cli._commands import Measuring
 from coldwarm.cli._options import say
 
@@ -60,7 +60,7 @@ _LONGEST = 80
 )
 @click.option("--keep-environment", is_flag=True, help="Keep the virtual environment afterwards.")
 @click.option("--time-budget", type=_options.Duration(), help="For each run, in place of its own.")
-@_options.output("json", note=" JSON: the report.")
+@_options.output(*_output.EVERY_FORM, note=f" JSON: the report.{_output.NOTE}")
 def command(**given: Any) -> int:  # noqa: ANN401 - options come by name
     """Measure the snapshot in DIR again, and say case by case whether the figures agree.
 
@@ -81,7 +81,6 @@ def command(**given: Any) -> int:  # noqa: ANN401 - options come by name
     from coldwarm.publish import compare, replicate, signing, verify
     from coldwarm.publish.unpacking import unpacked
     from coldwarm.report import checked
-    from coldwarm.report.shown import PlainConsole
     from coldwarm.runner import recompute
 
     if given["as_it_is"] and (given["python"] or given["with_its_wheel"]):
@@ -109,10 +108,8 @@ def command(**given: Any) -> int:  # noqa: ANN401 - options come by name
         )
         report = replicate.repeat(request, _tell)
         _publish(given["out_dir"], index, sha256, report)
-    if given["form"] == "json":
-        _options.print_record(report)
-    else:
-        checked.render_replication(report, PlainConsole())
+    _output.emit(given["form"], report, lambda: checked.replication(report))
+    if given["form"] == "table":
         say(f"Report: {given['out_dir'] / replicate.REPORT}", before="\n")
     if report.n_disagree or report.n_lost:
         return ExitCode.REGRESSION

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +15,7 @@ from coldwarm.integrations.foreign import pyperf
 from coldwarm.integrations.foreign.document import Opened
 from coldwarm.integrations.testing import limits
 from coldwarm.integrations.testing.kept import document
-from coldwarm.report import compare
-from coldwarm.report.shown import PlainConsole
+from coldwarm.report import compare, terminal
 from coldwarm.runner.machine import environment
 from coldwarm.stats.compare.results import IncomparableError, compare_results
 
@@ -95,7 +93,5 @@ def _compared(against: Benchmarks, made: dict[str, Any], name: str, width: int) 
     except ColdwarmError as error:
         yield from error.lines
         return
-    text = StringIO()
-    console = PlainConsole(file=text, width=width, color_system=None)
-    compare.render(without_secrets(found), console, everything=True)
-    yield from text.getvalue().rstrip().splitlines()
+    said = compare.document(without_secrets(found), everything=True)
+    yield from terminal.text(said, width).splitlines()

@@ -13,7 +13,7 @@ A format may also define ``begin()``, which is called before results are read,
 these alone.
 
 ``files`` returns what to write: of one file under ``name``, of several under their names in the
-folder. It reads nothing and writes nothing. Results are as ``runner.stored.reading`` returns them.
+folder. It reads nothing and writes nothing. Results are as ``runner.recompute`` returns them.
 What only an extra brings is imported inside ``files``, by ``coldwarm.installing.require``.
 """
 

@@ -5,21 +5,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.policy import Policy
-from coldwarm.report import bench, catalogue, compare, markdown, unproved
+from coldwarm.report import bench, catalogue, compare, markdown, unproved, view
+from coldwarm.report.document import Document, Heading, Paragraph, Piece, command, terms
 from coldwarm.report.figures import held_against
 from coldwarm.report.page import surroundings, verdicts
 from coldwarm.stats.answers import answers
 from coldwarm.stats.bench_report import bench_report
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from coldwarm.contracts.comparison import RunComparison
     from coldwarm.contracts.result import CaseResult, Measured
     from coldwarm.report.catalogue import Told
+    from coldwarm.report.document import Block
 
 SUFFIX = ".md"
-_CHECK = "`coldwarm validate DIR` computes every figure again from the raw samples."
+_CHECK = (
+    command("coldwarm validate DIR"),
+    Piece(" computes every figure again from the raw samples."),
+)
 
 
 def files(results: Sequence[Measured], name: str) -> dict[str, bytes]:
@@ -31,49 +36,54 @@ def with_verdicts(
     results: Sequence[Measured], verdicts: Sequence[Told], name: str
 ) -> dict[str, bytes]:
     """Return one file, with verdicts on patterns and claims."""
-    parts = [*map(_result, results), *map(catalogue.as_markdown, verdicts)]
-    return {name: "\n".join(parts).encode()}
+    made = [markdown.text(Document("coldwarm report", tuple(_result(one)))) for one in results]
+    return {name: "\n".join([*made, *map(catalogue.as_markdown, verdicts)]).encode()}
 
 
 def compared(
     comparison: RunComparison, sides: tuple[Measured, Measured], name: str
 ) -> dict[str, bytes]:
     """Return what changed from one result to another."""
-    said = compare.markdown(comparison, everything=True)
-    about = [_about(side, label) for label, side in zip("AB", sides, strict=True)]
-    return {name: "\n\n".join([said.rstrip(), *about, ""]).encode()}
+    said = compare.document(comparison, everything=True)
+    about = (one for label, side in zip("AB", sides, strict=True) for one in _about(side, label))
+    return {name: markdown.text(Document(said.title, (*said.blocks, *about))).encode()}
 
 
-def _result(measured: Measured) -> str:
+def _result(measured: Measured) -> Iterator[Block]:
     cases = list(measured.cases.values())
     suite = measured.suite
     if suite is None:
-        blocks = [f"## {markdown.label(one.case)}" for one in cases]
-        return "\n\n".join([*blocks, *_checked(cases), _about(measured, "")]) + "\n"
-    if suite.suite == "bench":
-        report, _ = bench_report(suite, cases, measured.path, Policy())
-        said = bench.as_markdown(report, suite, cases)
+        yield from (Heading(one.case, 0) for one in cases)
     else:
-        said = markdown.render(suite, cases, answers=answers(cases))
-    title = f"## {markdown.label(suite.suite)}, {markdown.escaped(suite.started_at[:10])}"
-    return "\n\n".join([title, said.rstrip(), *_checked(cases), _about(measured, "")]) + "\n"
+        yield Heading(f"{suite.suite}, {suite.started_at[:10]}", 0)
+    if suite is not None and suite.suite == "bench":
+        report, plan = bench_report(suite, cases, measured.path, Policy())
+        yield from bench.document(report, suite, cases, plan).blocks
+    elif suite is not None:
+        yield from view.document(suite, cases, answers=answers(cases)).blocks
+    yield from _checked(cases)
+    yield from _about(measured)
+    yield Paragraph(_CHECK)
 
 
-def _checked(cases: Sequence[CaseResult]) -> list[str]:
-    """Return the correctness gates in a line, and those that failed in a list."""
+def _checked(cases: Sequence[CaseResult]) -> Iterator[Block]:
+    """Yield the correctness gates in a line, and those that failed in a list."""
     rows = list(verdicts.gate_rows(cases))
     failed = [row for row in rows if row.failed]
     if not rows:
-        return ["No output was checked."]
-    if not failed:
-        against = markdown.escaped(held_against(cases))
-        return [f"Outputs that were checked: all of {len(rows)} cases agree, {against}."]
-    said = [(f"{row.workload}, {row.candidate}", f"{row.passed} passed") for row in failed]
-    return [f"**{len(failed)} of {len(rows)} cases gave wrong answers:**", markdown.terms(said)]
+        yield Paragraph("No output was checked.")
+    elif failed:
+        yield Paragraph(f"{len(failed)} of {len(rows)} cases gave wrong answers:", "failure")
+        said = ((f"{row.workload}, {row.candidate}", f"{row.passed} passed") for row in failed)
+        yield from terms(said)
+    else:
+        against = held_against(cases)
+        text = f"Outputs that were checked: all of {len(rows)} cases agree, {against}."
+        yield Paragraph(text)
 
 
-def _about(measured: Measured, label: str) -> str:
-    """Return on what was measured, with what, and how to check it."""
+def _about(measured: Measured, label: str = "") -> Iterator[Block]:
+    """Yield on what was measured, and with what."""
     rows = []
     if measured.environment is not None:
         harness = measured.environment.harness
@@ -81,7 +91,4 @@ def _about(measured: Measured, label: str) -> str:
         rows.append(("by", f"coldwarm {harness.version}"))
     if measured.suite is not None:
         rows.append(("run", measured.suite.run_id))
-    rows += unproved.rows(len(measured.otherwise))
-    if label:
-        return f"{label}:\n\n{markdown.terms(rows)}"
-    return f"{markdown.terms(rows)}\n\n{_CHECK}"
+    yield from terms((*rows, *unproved.rows(len(measured.otherwise))), title=label)

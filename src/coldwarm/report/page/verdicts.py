@@ -106,7 +106,7 @@ def _figure(case: CaseResult, mode: CacheMode, row: Row | None, anchors: dict[st
         median=cell.text if cell else units.MISSING,
         spread=cell.spread if cell else "",
         verdict=told,
-        ratio=(cell.bounds or cell.verdict) if cell and judged else "",
+        ratio=(cell.note or cell.below) if cell and judged else "",
         ratio_value=judged.ratio if judged else None,
         n_processes=summary.n_processes if summary else 0,
         n_rejected=holder.n_rejected if holder else 0,

@@ -207,7 +207,7 @@ def _table(group: Group) -> Node:
         [
             [row.candidate],
             *(
-                [f"{cell.text} {cell.spread}".strip(), cell.verdict]
+                [f"{cell.text} {cell.spread}".strip(), cell.below]
                 for cell in (row.figures[mode] for mode in group.modes)
             ),
             *([[row.memory or ""]] if memory else []),

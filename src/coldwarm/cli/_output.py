@@ -1,0 +1,103 @@
+"""The way out of every command: what it has found, printed or written in the form asked for."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+
+from coldwarm.cli import _options
+from coldwarm.cli._options import say
+from coldwarm.errors import storage_error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from coldwarm.report.document import Document
+
+_PICTURE_COLUMNS = 80
+FORMS = ("json", "markdown", "github")
+"""Forms of a result that are text alone."""
+EVERY_FORM = (*FORMS, "svg")
+NOTE = " github: annotations of a workflow. svg: a picture of a terminal of 80 columns."
+
+
+def emit(form: str, record: Any, document: Callable[[], Document]) -> None:  # noqa: ANN401 - every record of the contracts
+    """Print a result: its record as JSON, or its document as a table, text or picture.
+
+    Args:
+        form: One of ``EVERY_FORM``, or ``table``.
+        record: What JSON holds.
+        document: Makes the document, for the other forms.
+    """
+    if form in FORMS:
+        click.echo(text_of(form, record, document), nl=False)
+        return
+    from coldwarm.report import terminal
+    from coldwarm.report.shown import PlainConsole, without_secrets
+
+    found = without_secrets(document())
+    if form != "svg":
+        terminal.show(found, PlainConsole())
+        return
+    console = PlainConsole(
+        record=True, width=_PICTURE_COLUMNS, file=StringIO(), force_terminal=True
+    )
+    terminal.show(found, console)
+    # A picture must be whole without a network: the viewer's own font serves.
+    picture = console.export_svg(title=found.title)
+    click.echo(re.sub(r"@font-face \{.*?\}", "", picture, flags=re.DOTALL))
+
+
+def text_of(form: str, record: Any, document: Callable[[], Document]) -> str:  # noqa: ANN401 - every record of the contracts
+    """Return a result in one of ``FORMS``."""
+    if form == "json":
+        return _options.record_text(record)
+    from coldwarm.report import github, markdown
+    from coldwarm.report.shown import without_secrets
+
+    found = without_secrets(document())
+    return github.text(found) if form == "github" else markdown.text(found)
+
+
+def files_by_form(values: Iterable[str]) -> dict[str, Path]:
+    """Return the files that a result is written to, by its form.
+
+    Raises:
+        BadParameter: there is no such form, one is given twice, or no file can be there.
+    """
+    files: dict[str, Path] = {}
+    for value in values:
+        form, _, name = value.partition("=")
+        if form not in FORMS or not name or form in files:
+            told = f"{value!r:.60}: write one of {', '.join(FORMS)}, once, as in json=FILE"
+            raise _options.wrong("--report", told)
+        files[form] = Path(name)
+        if files[form].is_dir() or not files[form].absolute().parent.is_dir():
+            raise _options.wrong(
+                "--report", f"{name!r:.200}: no file can be made there; make its folder"
+            )
+    return files
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text to a file of the user's, in place of what it held.
+
+    Raises:
+        StorageError: the disk is full, or the write failed otherwise.
+    """
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise storage_error(path, error) from error
+
+
+def print_place(path: Path, *, verbose: bool) -> None:
+    """Say where the artifacts lie, and what shows more of them."""
+    say(f"Artifacts: {path}", before="\n")
+    if not verbose:
+        say(f"More: coldwarm show {shlex.quote(str(path))} --verbose")
