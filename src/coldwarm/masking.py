@@ -47,9 +47,9 @@ _GENERIC = frozenset(
     }
 )
 """Names that identify nobody, and that stand in ordinary texts."""
-FEWEST, LONG = 6, 8
+_FEWEST, _LONG = 6, 8
 """Characters of a value that is searched for, and of one that is found inside words too."""
-LONG_CUT = 12
+_LONG_CUT = 12
 """Characters of a cut secret that alone are none of an ordinary word's."""
 _USER = re.compile(r"://([^\s/?#@:\"'<>]*)(?::([^\s/?#@\"'<>]*))?@")
 """Of a URL the user and the password; a user alone is a token."""
@@ -60,7 +60,7 @@ _FEWEST_CODED = 12
 _URL_SAFE = str.maketrans("+/", "-_")
 
 
-class Known(NamedTuple):
+class _Known(NamedTuple):
     """What is searched for as it stands."""
 
     values: tuple[str, ...]
@@ -95,13 +95,13 @@ def withhold(values: Iterable[str]) -> None:
     _told.update(values)
 
 
-def current() -> Known:
+def current() -> _Known:
     """Return what is private in this process."""
     return _current(frozenset(os.environ.items()), frozenset(_told), platform.node())
 
 
 @lru_cache(maxsize=8)
-def _current(variables: frozenset[tuple[str, str]], told: frozenset[str], node: str) -> Known:
+def _current(variables: frozenset[tuple[str, str]], told: frozenset[str], node: str) -> _Known:
     named = dict(variables)
     secret = {value for name, value in named.items() if is_secret_name(name)} | told
     parts = {part for value in secret for part in _parts(value)}
@@ -109,12 +109,12 @@ def _current(variables: frozenset[tuple[str, str]], told: frozenset[str], node: 
     homes = {*_homes(named)}
     forms = {form for value in secret | parts for form in _forms(value) if form not in homes}
     names = {*_names(named, homes, node)}
-    return Known(
+    return _Known(
         tuple(sorted(forms, key=lambda form: (-len(form), form))),
         tuple(sorted(homes, key=lambda home: (-len(home), home))),
         tuple(sorted(names, key=lambda name: (-len(name), name))),
         begins=frozenset(
-            part for form in forms for part in (form[:FEWEST], form[-LONG_CUT:][:FEWEST])
+            part for form in forms for part in (form[:_FEWEST], form[-_LONG_CUT:][:_FEWEST])
         ),
     )
 
@@ -156,7 +156,7 @@ def _in_base64(raw: bytes) -> Iterator[str]:
 
 
 def _is_telling(value: str) -> bool:
-    if len(value) < FEWEST or value.casefold() in _GENERIC:
+    if len(value) < _FEWEST or value.casefold() in _GENERIC:
         return False
     # One lower-case word, or a number, may stand anywhere for other reasons.
     return not re.fullmatch(r"[a-z]{,11}|[A-Z]{,11}|[a-z_]{,15}|[\d.,:+-]+", value)
@@ -216,7 +216,7 @@ _COMPOSED = frozenset(
 """Fields of records that the harness composes, of which readers hold one against another: a user
 who is called as one of its words is not meant there."""
 _PROBE = "Abc1xYz9q"
-_NOBODY = Known((), (), (), folders=False)
+_NOBODY = _Known((), (), (), folders=False)
 _TELLS_NOTHING = re.compile(
     r"|None|True|False|\*\*\*|\d{1,4}|v?\d+(?:\.\w+)+(?:[+.-]\w+)*|[A-Za-z_.]+ ?#[0-9a-f]{4,8}|"
     r"(?:u?int|b?float|complex|bool|str|bytes|[a-z]{1,3})\d*(?:\[[\d, ]*\])?"
@@ -241,7 +241,7 @@ def cleaned(value: Any, *, places: bool = True) -> Any:  # noqa: ANN401 - any JS
     return _cleaned(value, private)
 
 
-def _cleaned(value: Any, private: Known) -> Any:  # noqa: ANN401 - as above
+def _cleaned(value: Any, private: _Known) -> Any:  # noqa: ANN401 - as above
     if isinstance(value, str):
         return _masked(value, private)
     if isinstance(value, dict):
@@ -320,9 +320,9 @@ def _fits(shown: str, text: str) -> bool:
 
 
 @lru_cache(maxsize=8192)
-def _masked(text: str, private: Known) -> str:
+def _masked(text: str, private: _Known) -> str:
     if _ORDINARY.fullmatch(text):  # it has the shape of no secret, and may still be a known one
-        return _without_values(text, private, LONG_CUT)
+        return _without_values(text, private, _LONG_CUT)
     for _ in range(_PASSES):  # what one secret hid of another's label stands free afterwards
         found = _once(text, private)
         if found == text:
@@ -331,7 +331,7 @@ def _masked(text: str, private: Known) -> str:
     return text
 
 
-def _once(text: str, private: Known) -> str:
+def _once(text: str, private: _Known) -> str:
     # Its patterns take some 20 ms to compile, which no command is to wait for at its start.
     from coldwarm import secret_patterns  # noqa: PLC0415
 
@@ -357,22 +357,22 @@ def _once(text: str, private: Known) -> str:
     return text
 
 
-def _without_known(text: str, private: Known) -> str:
-    text = _without_values(text, private, FEWEST)
+def _without_known(text: str, private: _Known) -> str:
+    text = _without_values(text, private, _FEWEST)
     for home in private.homes:
         if home in text:
             text = re.sub(rf"(?<![\w.~-]){re.escape(home)}(?![\w.-])", "~", text)
     return text
 
 
-def _without_values(text: str, private: Known, fewest: int) -> str:
+def _without_values(text: str, private: _Known, fewest: int) -> str:
     """Mask secrets that are known, and at the end ``fewest`` or more characters of one."""
-    parts = (text[at : at + FEWEST] for at in range(len(text) - FEWEST + 1))
+    parts = (text[at : at + _FEWEST] for at in range(len(text) - _FEWEST + 1))
     if private.begins.isdisjoint(parts):
         return text
     for value in private.values:
         if value in text:
-            inside = len(value) >= LONG
+            inside = len(value) >= _LONG
             bounded = rf"(?<![A-Za-z0-9]){re.escape(value)}(?![A-Za-z0-9])"
             text = text.replace(value, MASK) if inside else re.sub(bounded, MASK, text)
     return _without_cut(text, private.values, fewest)
@@ -381,7 +381,7 @@ def _without_values(text: str, private: Known, fewest: int) -> str:
 def _without_cut(text: str, values: tuple[str, ...], fewest: int) -> str:
     """Mask what is left of a value that was cut: much of it anywhere, a little at the end."""
     for value in values:
-        if len(value) > LONG_CUT and _CUT.fullmatch(value):
+        if len(value) > _LONG_CUT and _CUT.fullmatch(value):
             text = _without_part(text, value)
         if value[:fewest] not in text[-len(value) :]:
             continue
@@ -394,9 +394,9 @@ def _without_cut(text: str, values: tuple[str, ...], fewest: int) -> str:
 
 def _without_part(text: str, value: str) -> str:
     """Mask the beginning and the end of a value, of at least ``LONG_CUT`` characters."""
-    while (at := text.find(value[:LONG_CUT])) >= 0:
+    while (at := text.find(value[:_LONG_CUT])) >= 0:
         text = text[:at] + MASK + text[at + _same(text[at:], value) :]
-    while (end := text.find(value[-LONG_CUT:]) + LONG_CUT) >= LONG_CUT:
+    while (end := text.find(value[-_LONG_CUT:]) + _LONG_CUT) >= _LONG_CUT:
         length = _same(text[:end][::-1], value[::-1])
         text = text[: end - length] + MASK + text[end:]
     return text

@@ -9,15 +9,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.contracts import samples
 
-from coldwarm.contracts.journal import Entry, encode_line, mend, read_lines
+from coldwarm.contracts.journal import JournalEntry, encode_line, mend, read_lines
 from coldwarm.errors import ContractError, NewerVersionError, StorageError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-HEADER = Entry("header", {"run": "é\n"})
-SEEN = Entry("observation", samples.observation())
-EVENT = Entry("event", {"what": "interrupted", "n": 1.5})
+HEADER = JournalEntry("header", {"run": "é\n"})
+SEEN = JournalEntry("observation", samples.observation())
+EVENT = JournalEntry("event", {"what": "interrupted", "n": 1.5})
 LINES = [encode_line(kind, record) for kind, record in (HEADER, SEEN, EVENT)]
 settle = settings(
     max_examples=100,

@@ -288,7 +288,7 @@ def test_a_derived_figure_of_another_version_is_one_that_its_processes_can_make(
         (lambda r: r["timing"]["warm"].update(n_iters=9), "timing.warm.n_iters: says 9"),
         (lambda r: r["config"].update(cold_runs=9), "config.cold_runs: says 9"),
         (lambda r: r["config"].update(warm_iters=9), "config.warm_iters: says 9"),
-        (lambda r: r["timing"]["cold"]["ttfr_s"].update(p95=0.0), "timing.cold.ttfr_s.p95: is 0"),
+        (lambda r: r["timing"]["cold"]["ttfr_s"].update(p95=0.0), "timing.cold.ttfr_s.p95: says 0"),
         (lambda r: r["timing"]["cold"]["total_s"].update(min=1e-9), "total_s.min: says 1e-09"),
     ],
 )

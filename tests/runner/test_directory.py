@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.contracts import samples
 
-from coldwarm.contracts.journal import Entry
+from coldwarm.contracts.journal import JournalEntry
 from coldwarm.errors import ResumeError, RunDirectoryError, StorageError
 from coldwarm.runner.directory import JOURNAL, RunDirectory
 from coldwarm.runner.process import isolation
@@ -54,12 +54,12 @@ def test_what_was_appended_is_read_and_a_torn_end_is_cut(tmp_path: Path, observe
     with RunDirectory(tmp_path, resume=True) as directory:
         directory.append("event", {"what": "resumed"})
         entries = list(directory.entries())
-    assert [entry.kind for entry in entries if isinstance(entry, Entry)] == [
+    assert [entry.kind for entry in entries if isinstance(entry, JournalEntry)] == [
         "header",
         "observation",
         "event",
     ]
-    assert entries[1] == Entry("observation", observe())
+    assert entries[1] == JournalEntry("observation", observe())
 
 
 def test_a_file_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

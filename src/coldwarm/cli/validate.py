@@ -10,7 +10,7 @@ import rich_click as click
 from coldwarm.cli import _options
 
 if TYPE_CHECKING:
-    from coldwarm.contracts.reader import Finding
+    from coldwarm.contracts.reader import ArtifactFinding
 
 
 @click.command(name="validate")
@@ -50,12 +50,12 @@ def command(context: click.Context, paths: tuple[Path, ...], form: str) -> None:
         context.exit(ExitCode.FAILED)
 
 
-def _row(finding: Finding) -> dict[str, object]:
+def _row(finding: ArtifactFinding) -> dict[str, object]:
     row = {name: value for name, value in finding._asdict().items() if name != "error"}
     return {**row, "otherwise": [str(one) for one in finding.otherwise]}
 
 
-def _line(finding: Finding) -> str:
+def _line(finding: ArtifactFinding) -> str:
     if finding.fault is not None:
         return finding.fault
     note = f" ({finding.note})" if finding.note else ""

@@ -24,7 +24,7 @@ from coldwarm.contracts.base import (
 )
 from coldwarm.contracts.reasons import Reason
 
-VariableName = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$(?!\n)")]
+_VariableName = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$(?!\n)")]
 """Of the environment, as every shell takes one."""
 
 
@@ -167,7 +167,7 @@ class CacheSetting(Record, frozen=True, kw_only=True):
     """What a program must set to find the caches filled that a filled cache's figure had."""
 
     owner: str
-    variables: dict[VariableName, str] = {}
+    variables: dict[_VariableName, str] = {}
     """Environment variables; ``DIR`` stands for a folder of one's own."""
     code: str | None = None
     """What has to stand in the program besides."""

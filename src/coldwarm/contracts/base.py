@@ -83,8 +83,8 @@ UNSEEN = (
 """Ranges of a regular expression: control and format characters, marks of direction, ends of lines,
 and those without a shape or width."""
 NAME = rf"^(?!::)[^{UNSEEN}]+$(?!\n)"
-SUITE = r"^[\w.@+-]+$(?!\n)"
-SuiteName = Annotated[str, msgspec.Meta(pattern=SUITE, max_length=LONGEST)]
+_SUITE = r"^[\w.@+-]+$(?!\n)"
+SuiteName = Annotated[str, msgspec.Meta(pattern=_SUITE, max_length=LONGEST)]
 """Of a suite: letters, digits and a few signs."""
 Name = Annotated[str, msgspec.Meta(pattern=NAME, max_length=LONGEST)]
 

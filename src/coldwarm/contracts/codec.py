@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-R = TypeVar("R", bound=Record)
-V = TypeVar("V", bound="Record | Mapping[str, Any] | Sequence[Any]")
+_R = TypeVar("_R", bound=Record)
+_V = TypeVar("_V", bound="Record | Mapping[str, Any] | Sequence[Any]")
 
 MAX_BYTES = 2**27
 """Larger files are refused: no artifact comes near it."""
 
 
-class Contract(NamedTuple):
+class _Contract(NamedTuple):
     """What is written under one ``schema_version``."""
 
     kind: str
@@ -51,15 +51,15 @@ class Contract(NamedTuple):
         return f"{self.kind}.v{self.version}"
 
 
-def _contract(type_: type[Record]) -> Contract:
+def _contract(type_: type[Record]) -> _Contract:
     """Read a record's contract from the default of its ``schema_version``."""
     name = next(f.default for f in msgspec.structs.fields(type_) if f.name == "schema_version")
     kind, _, version = str(name).rpartition(".v")
-    return Contract(kind, int(version), type_)
+    return _Contract(kind, int(version), type_)
 
 
 @cache
-def contracts() -> dict[str, Contract]:
+def contracts() -> dict[str, _Contract]:
     """Return what can be read and written, by kind."""
     found = sorted(map(_contract, documents()))
     return {contract.kind: contract for contract in found}
@@ -97,7 +97,7 @@ def encode_compact(value: Record | Mapping[str, Any]) -> bytes:
         raise _unwritable(value, error) from None
 
 
-def without_secrets(value: V) -> V:
+def without_secrets(value: _V) -> _V:
     """Return a record, or a mapping of plain values, as it may be written and shown.
 
     Raises:
@@ -110,7 +110,7 @@ def without_secrets(value: V) -> V:
     except (UnicodeEncodeError, TypeError, RecursionError) as error:
         raise _unwritable(value, error) from None
     if not isinstance(value, Record):
-        return cast("V", plain)
+        return cast("_V", plain)
     try:
         return msgspec.convert(plain, type(value))
     except msgspec.ValidationError as error:
@@ -167,7 +167,7 @@ def decode(data: bytes, path: str = "<bytes>") -> Record:
         raise fault(path, None, None, "is nested too deeply for any artifact") from None
 
 
-def decode_as(type_: type[R], data: bytes, path: str = "<bytes>") -> R:
+def decode_as(type_: type[_R], data: bytes, path: str = "<bytes>") -> _R:
     """Return the record in ``data``, which must be a ``type_``.
 
     Raises:
@@ -189,7 +189,7 @@ def load(path: Path) -> Record:
     return decode(read_bytes(path), str(path))
 
 
-def load_as(type_: type[R], path: Path) -> R:
+def load_as(type_: type[_R], path: Path) -> _R:
     """Return the record in a file, which must be a ``type_``.
 
     Raises:
@@ -218,7 +218,7 @@ def read_bytes(path: Path) -> bytes:
     return data
 
 
-def _recognise(document: Any, text: str, path: str) -> tuple[Contract, dict[str, Any]]:
+def _recognise(document: Any, text: str, path: str) -> tuple[_Contract, dict[str, Any]]:
     """Return the contract of a document, and the document at the contract's version."""
     if not isinstance(document, dict):
         raise fault(path, 1, None, "is no artifact: expected an object with a schema_version")
@@ -285,8 +285,8 @@ def write_schemas(folder: Path = FOLDER) -> list[Path]:
     return sorted(written)
 
 
-def _find(name: str) -> Contract:
-    by_name: dict[str, Contract] = {}
+def _find(name: str) -> _Contract:
+    by_name: dict[str, _Contract] = {}
     for contract in contracts().values():
         short = contract.name.split(".", 1)[1]
         for alias in (contract.name, contract.kind, short, short.rsplit(".v", 1)[0]):
@@ -301,11 +301,11 @@ def _find(name: str) -> Contract:
     raise UsageError(message)
 
 
-def _text(contract: Contract) -> str:
+def _text(contract: _Contract) -> str:
     return json.dumps(_schema(contract), indent=2, ensure_ascii=False) + "\n"
 
 
-def _schema(contract: Contract) -> dict[str, Any]:
+def _schema(contract: _Contract) -> dict[str, Any]:
     """Return the schema: ``schema_version`` is required, although the type has a default."""
     schema = msgspec.json.schema(contract.type)
     top = schema["$defs"][contract.type.__name__]

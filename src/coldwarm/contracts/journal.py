@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 JOURNAL = "journal.jsonl"
 """Its name, in the directory of a run."""
 Kind = Literal["header", "observation", "making", "event"]
-MOST_BYTES = 2**29
+_MOST_BYTES = 2**29
 """Of a journal; and of one line, a sixteenth. A run's own come nowhere near them."""
-_LONGEST_BYTES = MOST_BYTES // 16
+_LONGEST_BYTES = _MOST_BYTES // 16
 _MOST_FAULTS = 10_000
 _BEGINNING = b'{"crc32":"'
 
 
-class Entry(NamedTuple):
+class JournalEntry(NamedTuple):
     """One whole line."""
 
     kind: Kind
@@ -134,7 +134,7 @@ def _begun(line: bytes) -> bool:
     return line[: len(_BEGINNING)] == _BEGINNING[: len(line)] and _check(line) is not None
 
 
-def read_lines(path: Path) -> tuple[list[Entry], list[Fault]]:
+def read_lines(path: Path) -> tuple[list[JournalEntry], list[Fault]]:
     """Return the whole lines of a journal in their order, and the faults.
 
     Raises:
@@ -142,11 +142,11 @@ def read_lines(path: Path) -> tuple[list[Entry], list[Fault]]:
         NewerVersionError: as ``stream``.
     """
     found = list(stream(path))
-    entries = [one for one in found if isinstance(one, Entry)]
+    entries = [one for one in found if isinstance(one, JournalEntry)]
     return entries, [one for one in found if isinstance(one, Fault)]
 
 
-def stream(path: Path) -> Iterator[Entry | Fault]:
+def stream(path: Path) -> Iterator[JournalEntry | Fault]:
     """Yield the whole lines of a journal in their order, and the faults among them.
 
     A damaged line is a fault and is skipped. So is a last line without its newline,
@@ -181,8 +181,8 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
                 raise fault(str(path), None, None, "is no regular file")
-            if status.st_size > MOST_BYTES:
-                what = f"is larger than {MOST_BYTES} bytes; no journal is"
+            if status.st_size > _MOST_BYTES:
+                what = f"is larger than {_MOST_BYTES} bytes; no journal is"
                 raise fault(str(path), None, None, what)
             yield file
     except OSError as error:
@@ -193,7 +193,7 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
 
 def _next_line(file: BinaryIO, path: Path) -> bytes:
     line = file.readline(_LONGEST_BYTES + 1)
-    if len(line) > _LONGEST_BYTES or file.tell() > MOST_BYTES:
+    if len(line) > _LONGEST_BYTES or file.tell() > _MOST_BYTES:
         what = f"has a line of more than {_LONGEST_BYTES} bytes; no journal has"
         raise fault(str(path), None, None, what)
     return line
@@ -224,7 +224,7 @@ def mend(path: Path) -> None:
         raise StorageError(one_line(message)) from None
 
 
-def _read_line(line: bytes, number: int, path: Path) -> Iterator[Entry | Fault]:
+def _read_line(line: bytes, number: int, path: Path) -> Iterator[JournalEntry | Fault]:
     """Yield what one line holds: an entry, a fault, or both."""
     torn = not line.endswith(b"\n")
     place = f"{path}:{number}"
@@ -255,20 +255,20 @@ def _check(line: bytes) -> str | None:
     return None
 
 
-def _entry(line: bytes, place: str) -> Entry:
+def _entry(line: bytes, place: str) -> JournalEntry:
     parts = msgspec.json.decode(line, type=_Line)
     body = bytes(parts.record)
     if parts.kind == "observation":
-        return Entry(parts.kind, decode_as(Observation, body, place))
+        return JournalEntry(parts.kind, decode_as(Observation, body, place))
     text, record = parse(body, place)
     if parts.kind == "making":
         try:
-            return Entry(parts.kind, msgspec.convert(record, Making))
+            return JournalEntry(parts.kind, msgspec.convert(record, Making))
         except msgspec.ValidationError as error:
             raise explain(error, record, Making, text, place) from None
     if not isinstance(record, dict):
         raise fault(place, None, "record", "expected an object")
-    return Entry(parts.kind, record)
+    return JournalEntry(parts.kind, record)
 
 
 def _crc(body: bytes) -> bytes:

@@ -16,10 +16,11 @@ then the status is ``warn`` or ``failed``.
 from __future__ import annotations
 
 import statistics
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args
 
 import msgspec
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from coldwarm.contracts.base import CACHE_MODES, WARM, Count, NotNegative, Record, Sha256, Status
 from coldwarm.contracts.observation import published
@@ -183,7 +184,7 @@ class NextstatSuite(Record, frozen=True, kw_only=True):
 INDEX = "ml_suite.json"
 """The name of the index, in the folder of the published results."""
 
-SUFFIXES: dict[CacheMode, str] = {
+_SUFFIXES: dict[CacheMode, str] = {
     "cold_process_cold_cache": "",
     "cold_process_warm_cache": "_warm_cache",
     "first_ever": "_first_ever",
@@ -215,7 +216,7 @@ def express(
     asked = [mode for mode in CACHE_MODES if mode in case.protocol.cache_modes]
     cold = [mode for mode in asked if mode != "warm_process"]
     return [
-        (case.case + SUFFIXES[mode], _result(case, mode, environment, steady))
+        (case.case + _SUFFIXES[mode], _result(case, mode, environment, steady))
         for mode in cold or asked
     ]
 
@@ -228,7 +229,7 @@ def _result(
     calls, warm_reason = _warm_calls(case, observations, steady)
     status, reason = _status(case, mode, runs, calls)
     return NextstatResult(
-        case=case.case + SUFFIXES[mode],
+        case=case.case + _SUFFIXES[mode],
         deterministic=case.protocol.deterministic,
         status=status,
         reason=reason,
@@ -374,6 +375,30 @@ class Published(NamedTuple):
     path: str
     """Relative to the folder of the index, with forward slashes."""
     sha256: str
+
+
+def summarised(result: NextstatResult) -> NextstatResult:
+    """Return a result with the counts and summaries of the numbers that it lists.
+
+    What is optional and absent stays so.
+    """
+    cold, warm = result.timing.cold, result.timing.warm
+    n_runs, n_calls = len(cold.runs), len(warm.calls_s)
+    runs = [run for run in cold.runs if run.status == "ok"]
+    return replace(
+        result,
+        config=replace(result.config, cold_runs=n_runs, warm_iters=n_calls),
+        timing=Timing(
+            cold=replace(_cold(runs), runs=cold.runs, **_absent(cold, n_runs=n_runs)),
+            warm=replace(warm, **_absent(warm, n_iters=n_calls, call_s=_quantiles(warm.calls_s))),
+        ),
+    )
+
+
+def _absent(said: Cold | Warm, **made: object) -> dict[str, Any]:
+    """Return what was made, and nothing under the names of what is not there."""
+    absent = [name for name in said.__struct_fields__ if getattr(said, name) is UNSET]
+    return made | dict.fromkeys(absent, UNSET)
 
 
 def cold_median_s(result: NextstatResult) -> float:

@@ -33,7 +33,7 @@ PHASES = (
 )
 
 
-TO_RESULT = ("import", "build", "first_call")
+_TO_RESULT = ("import", "build", "first_call")
 """The phases that make up the time to the first result. ``build``, between ``setup`` and ``wrap``,
 is a user's factory making the function and its arguments; where there is none, it is absent."""
 
@@ -63,7 +63,7 @@ def first_result_s(phases: Mapping[str, Phase]) -> tuple[float, float]:
         KeyError: the process did not come so far.
     """
     first = phases["first_call"]
-    needed = [phases[name].duration_s for name in TO_RESULT if name in phases]
+    needed = [phases[name].duration_s for name in _TO_RESULT if name in phases]
     return math.fsum(needed), first.start_s + first.duration_s
 
 

@@ -60,9 +60,9 @@ def parse(data: bytes, path: str) -> tuple[str, Any]:
         what = "holds half of a surrogate pair, which is no text"
         raise fault(path, None, None, what) from None
     except _TokenError as error:
-        raise fault(path, line_of_token(text, error.token), None, str(error)) from None
+        raise fault(path, _line_of_token(text, error.token), None, str(error)) from None
     except _RepeatedKeyError:
-        line, key = line_of_repeated_key(text)
+        line, key = _line_of_repeated_key(text)
         raise fault(path, line, key[:80], "stands twice in one object") from None
     except ValueError as error:  # an integer of thousands of digits
         raise fault(path, None, None, f"holds a number too long to read: {error}") from None
@@ -193,13 +193,13 @@ def _skip_blank(text: str, position: int) -> int:
     return match.end() if match else position
 
 
-def line_of_token(text: str, token: str) -> int:
+def _line_of_token(text: str, token: str) -> int:
     """Return the line of the first bare ``token``, such as ``NaN``, outside any string."""
     found = (match.start() for match in _TOKEN.finditer(text) if match.group() == token)
     return text.count("\n", 0, next(found, 0)) + 1
 
 
-def line_of_repeated_key(text: str) -> tuple[int, str]:
+def _line_of_repeated_key(text: str) -> tuple[int, str]:
     """Return the line and the name of the first key that its object already has.
 
     Args:
@@ -221,7 +221,7 @@ def line_of_repeated_key(text: str) -> tuple[int, str]:
 
 
 Path = tuple[str | int, ...]
-REMEDY = "restore the file as it was written, or measure again"
+_REMEDY = "restore the file as it was written, or measure again"
 
 _AT = re.compile(r"^(?P<what>.*?)(?: - at `(?:key in )?\$(?P<path>.*)`)?$", re.DOTALL)
 _STEP = re.compile(r"\.(?P<key>\w+)|\[(?P<index>\d+|\.\.\.)\]")
@@ -279,7 +279,7 @@ def explain(
             expected += f", got {_short(_value_at(document, where))}"
     if text is None:
         return fault(path, None, dotted(where), expected)
-    return fault(path, line_of(text, where), dotted(where) or None, f"{expected}; {REMEDY}")
+    return fault(path, line_of(text, where), dotted(where) or None, f"{expected}; {_REMEDY}")
 
 
 def _value_at(document: Any, path: Sequence[str | int]) -> Any:

@@ -121,12 +121,12 @@ class Policy:
             if not cases:
                 known = ", ".join(sorted({case for case, _, _ in figures}))
                 what = f"the pattern {rule.cases!r} matches no compared case; there are {known}"
-                raise policy_fault(self.path, rule.cases_line, "cases", what)
+                raise _policy_fault(self.path, rule.cases_line, "cases", what)
             kinds = {kind for _, metric, kind in cases if fnmatchcase(metric, rule.metrics)}
             if not kinds:
                 known = ", ".join(sorted({metric for _, metric, _ in cases}))
                 what = f"the pattern {rule.metrics!r} matches no metric there; there are {known}"
-                raise policy_fault(self.path, rule.metrics_line, "metrics", what)
+                raise _policy_fault(self.path, rule.metrics_line, "metrics", what)
             self._refuse_pointless(rule, kinds)
 
     def _refuse_pointless(self, rule: Rule, kinds: Collection[MetricKind]) -> None:
@@ -137,10 +137,10 @@ class Policy:
             what = (
                 f"no figure of this rule can be {never[0]!r}, only {' or '.join(sorted(possible))}"
             )
-            raise policy_fault(self.path, rule.cases_line, "fail_on", what)
+            raise _policy_fault(self.path, rule.cases_line, "fail_on", what)
 
 
-def policy_fault(path: str, line: int | None, name: str, what: str) -> UsageError:
+def _policy_fault(path: str, line: int | None, name: str, what: str) -> UsageError:
     """Return the error for what stands in a line of a policy file."""
     place = path if line is None else f"{path}:{line}"
     return UsageError(": ".join(part for part in (place, name, what) if part))
@@ -162,7 +162,7 @@ class _Limit(float):
     """A relative difference, which may be 0."""
 
 
-class PolicyThresholds(Record, frozen=True, kw_only=True):
+class _PolicyThresholds(Record, frozen=True, kw_only=True):
     """The difference that matters for each kind of figure, as text such as ``"5%"``."""
 
     cold: _Threshold | None = None
@@ -170,7 +170,7 @@ class PolicyThresholds(Record, frozen=True, kw_only=True):
     memory: _Threshold | None = None
 
 
-class PolicyFailures(Record, frozen=True, kw_only=True):
+class _PolicyFailures(Record, frozen=True, kw_only=True):
     """Beyond which difference a verdict fails, as text such as ``"5%"``; absent: never."""
 
     faster: _Limit | None = None
@@ -180,7 +180,7 @@ class PolicyFailures(Record, frozen=True, kw_only=True):
     undecided: _Limit | None = None
 
 
-class PolicyRule(Record, frozen=True, kw_only=True):
+class _PolicyRule(Record, frozen=True, kw_only=True):
     """What holds for some figures only."""
 
     cases: str
@@ -188,16 +188,16 @@ class PolicyRule(Record, frozen=True, kw_only=True):
     metrics: str = "*"
     """Pattern of metric names, such as ``*.ttfr_s`` or ``warm.*``."""
     threshold: _Threshold | None = None
-    fail_on: PolicyFailures | None = None
+    fail_on: _PolicyFailures | None = None
     """Replaces what held before as a whole; an empty table means that nothing fails."""
 
 
-class PolicyFile(Record, frozen=True, kw_only=True):
+class _PolicyFile(Record, frozen=True, kw_only=True):
     """A policy file for ``--policy`` of ``coldwarm compare`` and ``coldwarm bench``, in TOML."""
 
-    threshold: PolicyThresholds = PolicyThresholds()
-    fail_on: PolicyFailures | None = None
-    rule: list[PolicyRule] = []
+    threshold: _PolicyThresholds = _PolicyThresholds()
+    fail_on: _PolicyFailures | None = None
+    rule: list[_PolicyRule] = []
 
 
 def share(text: str, *, zero: bool = False) -> float:
@@ -222,19 +222,19 @@ def read_policy(path: Path, base: Policy) -> Policy:
     """
     try:
         if path.exists() and (not path.is_file() or path.stat().st_size > _MOST_BYTES):
-            raise policy_fault(str(path), None, "", "is no file of a policy")
+            raise _policy_fault(str(path), None, "", "is no file of a policy")
         text = path.read_text(encoding="utf-8")
         document = tomllib.loads(text)
     except RecursionError:
-        raise policy_fault(str(path), None, "", "is nested too deeply for a policy") from None
+        raise _policy_fault(str(path), None, "", "is nested too deeply for a policy") from None
     except OSError as error:
-        raise policy_fault(str(path), None, "", f"cannot be read: {error.strerror}") from None
+        raise _policy_fault(str(path), None, "", f"cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise policy_fault(str(path), None, "", "is not UTF-8 text") from None
+        raise _policy_fault(str(path), None, "", "is not UTF-8 text") from None
     except tomllib.TOMLDecodeError as error:
-        raise policy_fault(str(path), None, "", f"is not TOML: {error}") from None
+        raise _policy_fault(str(path), None, "", f"is not TOML: {error}") from None
     try:
-        given = msgspec.convert(document, PolicyFile, dec_hook=_share_of)
+        given = msgspec.convert(document, _PolicyFile, dec_hook=_share_of)
     except msgspec.ValidationError as error:
         raise _explained(str(error), str(path), text) from None
     return Policy(
@@ -254,17 +254,17 @@ def _share_of(kind: type[float], text: object) -> float:
     return kind(share(text, zero=kind is _Limit))
 
 
-def _set(given: PolicyThresholds | PolicyFailures | None) -> dict[Any, float]:
+def _set(given: _PolicyThresholds | _PolicyFailures | None) -> dict[Any, float]:
     """Return what a table sets, by the names of its keys."""
     known = {} if given is None else asdict(given)
     return {name: float(value) for name, value in known.items() if value is not None}
 
 
-def _rule(path: str, text: str, place: int, rule: PolicyRule) -> Rule:
+def _rule(path: str, text: str, place: int, rule: _PolicyRule) -> Rule:
     cases_line = _line_of(text, ("rule", place, "cases"))
     if rule.threshold is None and rule.fail_on is None:
         what = "sets nothing: give a threshold, or fail_on"
-        raise policy_fault(path, cases_line, "rule", what)
+        raise _policy_fault(path, cases_line, "rule", what)
     return Rule(
         cases=rule.cases,
         metrics=rule.metrics,
@@ -312,18 +312,18 @@ def _explained(message: str, path: str, text: str) -> UsageError:
         what = what.replace("Expected str", "expected text in quotes").replace(
             "Expected", "expected"
         )
-    return policy_fault(path, _line_of(text, steps), _dotted(steps), what)
+    return _policy_fault(path, _line_of(text, steps), _dotted(steps), what)
 
 
 def _keys(path: Sequence[str | int]) -> tuple[str, ...]:
     """Return the keys that are known in the table at a path."""
     names = [step for step in path if isinstance(step, str)]
     tables: dict[str, type[Record]] = {
-        "threshold": PolicyThresholds,
-        "fail_on": PolicyFailures,
-        "rule": PolicyRule,
+        "threshold": _PolicyThresholds,
+        "fail_on": _PolicyFailures,
+        "rule": _PolicyRule,
     }
-    table = tables[names[-1]] if names else PolicyFile
+    table = tables[names[-1]] if names else _PolicyFile
     return table.__struct_encode_fields__
 
 

@@ -17,7 +17,7 @@ from coldwarm.contracts import nextstat
 from coldwarm.contracts.answer import Answers
 from coldwarm.contracts.codec import decode, decode_as, read_bytes
 from coldwarm.contracts.environment import Environment
-from coldwarm.contracts.journal import Entry, header_of, stream
+from coldwarm.contracts.journal import JournalEntry, header_of, stream
 from coldwarm.contracts.nextstat import (
     NextstatResult,
     NextstatSuite,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.base import Record
 
 
-LONGEST = 1024
+_LONGEST = 1024
 """Characters of a path; no artifact names a longer one."""
 
 
@@ -50,8 +50,8 @@ def inside(folder: Path, named: str) -> Path:
         OutsideError: it is absolute, climbs, leads out through a link, or is no regular file.
     """
     pure = PurePosixPath(named)
-    if len(named) > LONGEST:
-        message = f"{shorten(named)!r} is longer than {LONGEST} characters; no path here is"
+    if len(named) > _LONGEST:
+        message = f"{shorten(named)!r} is longer than {_LONGEST} characters; no path here is"
         raise OutsideError(message)
     if pure.is_absolute() or ".." in pure.parts:
         message = f"{shorten(named)!r} leads out of the folder; expected a path below it"
@@ -79,13 +79,13 @@ def inside(folder: Path, named: str) -> Path:
 
 
 NAME = "suite.json"
-NAMES = (NAME, nextstat.INDEX)
+_NAMES = (NAME, nextstat.INDEX)
 """What an index may be called: of a run, and of published results alone."""
-ADVICE = "measure again, or restore the file"
+_ADVICE = "measure again, or restore the file"
 _At = tuple[str | int, ...]
 
 
-class Checked(NamedTuple):
+class _Checked(NamedTuple):
     """A file, with what it holds or what is wrong with it."""
 
     path: Path
@@ -95,7 +95,7 @@ class Checked(NamedTuple):
 
 def index_in(folder: Path) -> Path | None:
     """Return the index in a folder; ``None`` where it holds none."""
-    return next((folder / name for name in NAMES if (folder / name).is_file()), None)
+    return next((folder / name for name in _NAMES if (folder / name).is_file()), None)
 
 
 class Index:
@@ -116,7 +116,7 @@ class Index:
         self._seen = {path.resolve()}
         self._text = data.decode()
 
-    def checked(self) -> Iterator[Checked]:
+    def checked(self) -> Iterator[_Checked]:
         """Yield every file that is named and every fault, in the order of the index."""
         suite = self.suite
         if isinstance(suite, SuiteResult):
@@ -152,7 +152,7 @@ class Index:
             named = getattr(suite, "schema_version", "")
             yield self._fault(("schema_version",), f"expected an index of a run, got {named!r}")
 
-    def _answers(self, suite: SuiteResult) -> Iterator[Checked]:
+    def _answers(self, suite: SuiteResult) -> Iterator[_Checked]:
         """Check the answers beside the index, which earlier versions did not write."""
         if suite.answers_path is None or suite.answers_sha256 is None:
             yield from self._agree(("answers_path",), suite.answers_path, suite.answers_sha256)
@@ -163,15 +163,15 @@ class Index:
             for name in ("run_id", "suite", "complete"):
                 yield from self._agree((name,), getattr(suite, name), getattr(found, name))
 
-    def _agree(self, at: _At, said: object, held: object) -> Iterator[Checked]:
+    def _agree(self, at: _At, said: object, held: object) -> Iterator[_Checked]:
         """Check one statement of the index against what the files say."""
         if said != held:
-            what = f"says {_shown(said)}, but its files say {_shown(held)}; {ADVICE}"
+            what = f"says {_shown(said)}, but its files say {_shown(held)}; {_ADVICE}"
             yield self._fault(at, what)
 
     def _file(
         self, pair: tuple[str, str], at: _At, prefix: str, type_: type[Record]
-    ) -> Generator[Checked, None, Record | None]:
+    ) -> Generator[_Checked, None, Record | None]:
         """Check a file that the index names, and return its record if it is whole.
 
         Args:
@@ -184,10 +184,10 @@ class Index:
         try:
             file = inside(self.path.parent, path)
         except OutsideError as error:
-            yield self._fault((*at, f"{prefix}path"), f"{error}; {ADVICE}")
+            yield self._fault((*at, f"{prefix}path"), f"{error}; {_ADVICE}")
             return None
         if file.resolve() in self._seen:
-            yield self._fault((*at, f"{prefix}path"), f"{path!r} is named twice; {ADVICE}")
+            yield self._fault((*at, f"{prefix}path"), f"{path!r} is named twice; {_ADVICE}")
             return None
         self.named.add(file)
         self._seen.add(file.resolve())
@@ -195,19 +195,19 @@ class Index:
             data = read_bytes(file)
             actual = hashlib.sha256(data).hexdigest()
             if actual != sha256:
-                what = f"{path} has {actual}: it was changed after it was written; {ADVICE}"
+                what = f"{path} has {actual}: it was changed after it was written; {_ADVICE}"
                 yield self._fault((*at, f"{prefix}sha256"), what)
             record = decode_as(type_, data, str(file))
         except ContractError as error:
-            yield Checked(file, None, error)
+            yield _Checked(file, None, error)
             return None
         if actual == sha256:
-            yield Checked(file, record, None)
+            yield _Checked(file, record, None)
         return record
 
-    def _fault(self, at: _At, what: str) -> Checked:
+    def _fault(self, at: _At, what: str) -> _Checked:
         error = fault(str(self.path), line_of(self._text, at), dotted(at), what)
-        return Checked(self.path, self.suite, error)
+        return _Checked(self.path, self.suite, error)
 
 
 def _shown(value: object) -> str:
@@ -220,7 +220,7 @@ _FOREIGN = {"ro-crate-metadata.json", "snapshot_index.json.sigstore.json"}
 _LISTED = {"coldwarm.case_result", "coldwarm.answers", "nextstat.ml_benchmark_result"}
 
 
-class Finding(NamedTuple):
+class ArtifactFinding(NamedTuple):
     """What was found out about one artifact."""
 
     path: str
@@ -236,7 +236,7 @@ class Finding(NamedTuple):
     """What another version of coldwarm says in it that today's rules do not, which is no fault."""
 
 
-def check(path: Path) -> Iterator[Finding]:
+def check(path: Path) -> Iterator[ArtifactFinding]:
     """Check a file, the folder of a run, or every artifact below any other folder."""
     if not path.is_dir():
         yield from _file(path)
@@ -262,7 +262,7 @@ def artifacts(folder: Path) -> list[Path]:
     )
 
 
-def _file(path: Path, folder: Path | None = None) -> Iterator[Finding]:
+def _file(path: Path, folder: Path | None = None) -> Iterator[ArtifactFinding]:
     """Check one artifact; one that was found in a folder must lie in it, whatever links say."""
     if folder is not None:
         try:
@@ -278,14 +278,14 @@ def _file(path: Path, folder: Path | None = None) -> Iterator[Finding]:
     except ContractError as error:
         yield _broken(path, error)
     else:
-        yield Finding(str(path), _contract_of(record), None)
+        yield ArtifactFinding(str(path), _contract_of(record), None)
 
 
-def _journal(path: Path) -> Iterator[Finding]:
+def _journal(path: Path) -> Iterator[ArtifactFinding]:
     n_entries, torn, damaged = 0, "", False
     try:
         for found in stream(path):
-            if isinstance(found, Entry):
+            if isinstance(found, JournalEntry):
                 n_entries += 1
                 if found.kind == "header":
                     header_of(found.record, str(path))
@@ -299,10 +299,10 @@ def _journal(path: Path) -> Iterator[Finding]:
         yield _broken(path, error, "journal")
         return
     if not damaged:
-        yield Finding(str(path), "journal", None, f"{n_entries} lines{torn}")
+        yield ArtifactFinding(str(path), "journal", None, f"{n_entries} lines{torn}")
 
 
-def _indexed(path: Path) -> Iterator[Finding]:
+def _indexed(path: Path) -> Iterator[ArtifactFinding]:
     """Check an index, its folder, and every artifact in it, each once."""
     folder = path.parent
     listed = {path}
@@ -317,12 +317,12 @@ def _indexed(path: Path) -> Iterator[Finding]:
         for file, record, broken in index.checked():
             sound = sound and not (broken and file == path)
             told = str(broken) if broken else None
-            yield Finding(str(file), _contract_of(record), told, error=broken)
+            yield ArtifactFinding(str(file), _contract_of(record), told, error=broken)
         if sound:
-            yield Finding(str(path), contract, None)
+            yield ArtifactFinding(str(path), contract, None)
         listed = index.named
     for nested in artifacts(folder):
-        if nested.name in NAMES and nested not in listed:
+        if nested.name in _NAMES and nested not in listed:
             listed.update(artifacts(nested.parent))
             yield from _indexed(nested)
     for file in artifacts(folder):
@@ -330,11 +330,11 @@ def _indexed(path: Path) -> Iterator[Finding]:
             yield from _unlisted(file, path) if readable else _file(file, folder)
 
 
-def _unlisted(file: Path, index: Path) -> Iterator[Finding]:
+def _unlisted(file: Path, index: Path) -> Iterator[ArtifactFinding]:
     """Check a file that no index names; a result among them is a fault."""
     for finding in _file(file, index.parent):
         if finding.fault is None and finding.contract.rpartition(".v")[0] in _LISTED:
-            what = f"is not in the index {index}; {ADVICE}"
+            what = f"is not in the index {index}; {_ADVICE}"
             yield _broken(file, fault(str(file), None, None, what), finding.contract)
         else:
             yield finding
@@ -344,8 +344,8 @@ def _contract_of(record: Record | None) -> str:
     return str(getattr(record, "schema_version", ""))
 
 
-def _broken(path: Path, error: ContractError, contract: str = "") -> Finding:
-    return Finding(str(path), contract, str(error), error=error)
+def _broken(path: Path, error: ContractError, contract: str = "") -> ArtifactFinding:
+    return ArtifactFinding(str(path), contract, str(error), error=error)
 
 
 def read(path: Path) -> Measured:

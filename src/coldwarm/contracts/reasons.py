@@ -40,7 +40,7 @@ REASONS = {"stated": "{text}", "several": "{parts}"}
 """What a plug-in, a framework or the operating system said in words of its own; several at once."""
 
 
-class Said(NamedTuple):
+class _Said(NamedTuple):
     """What is declared of a code."""
 
     sentence: str
@@ -52,7 +52,7 @@ class Said(NamedTuple):
     """The parameters, where the words do not have all of them in this order."""
 
 
-_DECLARED: dict[str, Said] = {}
+_DECLARED: dict[str, _Said] = {}
 _READING = RLock()
 
 
@@ -68,10 +68,10 @@ def _read_one() -> None:
     feature = import_module(_left().pop())
     advice, ordered = getattr(feature, "ADVICE", {}), getattr(feature, "PARAMETERS", {})
     for code, sentence in feature.REASONS.items():
-        _DECLARED[code] = Said(sentence, advice.get(code, ""), ordered.get(code, ""))
+        _DECLARED[code] = _Said(sentence, advice.get(code, ""), ordered.get(code, ""))
 
 
-def declared(code: str) -> Said:
+def declared(code: str) -> _Said:
     """Return what is declared of a code, by the feature that has it.
 
     Raises:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import statistics
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
-from msgspec import UNSET
 
 from coldwarm.caches import modes
+from coldwarm.contracts import nextstat
 from coldwarm.contracts.codec import cleaned
 from coldwarm.contracts.observation import PARTS, first_result_s
 from coldwarm.contracts.reasons import is_wrong
@@ -18,13 +17,11 @@ from coldwarm.runner.schedule import limits
 from coldwarm.stats.selection import claims
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from msgspec import UnsetType
+    from collections.abc import Iterable, Iterator, Mapping
 
     from coldwarm.contracts.answer import Summary
     from coldwarm.contracts.base import CacheMode, Record
-    from coldwarm.contracts.nextstat import NextstatResult, Quantiles
+    from coldwarm.contracts.nextstat import NextstatResult
     from coldwarm.contracts.observation import (
         Block,
         CacheEvidence,
@@ -40,7 +37,7 @@ At = tuple[str | int, ...]
 """Where a field stands: names and places, from the outermost."""
 
 
-class Wrong(NamedTuple):
+class Conflict(NamedTuple):
     """One such thing: where it stands, and what it is."""
 
     at: At
@@ -49,7 +46,7 @@ class Wrong(NamedTuple):
     """Whether it is true of no version; else it contradicts the rules of today."""
 
 
-def by_any_rules(found: Iterable[Wrong]) -> Iterator[Wrong]:
+def by_any_rules(found: Iterable[Conflict]) -> Iterator[Conflict]:
     """Yield the same as what can be true of no version of coldwarm."""
     for one in found:
         yield one._replace(always=True)
@@ -64,7 +61,7 @@ _DERIVED = {"start", "new_shape", "ttfr", "ttfr_process"}
 _ROUNDING = 1e-9
 
 
-def of_case(stored: CaseResult, again: CaseResult) -> Iterator[Wrong]:
+def of_case(stored: CaseResult, again: CaseResult) -> Iterator[Conflict]:
     """Yield each difference in what is judged, and in what is computed from that."""
     for place, (one, other) in enumerate(zip(stored.observations, again.observations, strict=True)):
         for name in _JUDGED:
@@ -86,12 +83,12 @@ def _n_values(value: object) -> int:
     return value is not None
 
 
-def between(stored: Record, again: Record) -> Iterator[Wrong]:
+def between(stored: Record, again: Record) -> Iterator[Conflict]:
     """Yield each difference of two records of a kind."""
     yield from apart((), msgspec.to_builtins(stored), msgspec.to_builtins(again))
 
 
-def of_any_version(stored: CaseResult, again: CaseResult) -> Iterator[Wrong]:
+def of_any_version(stored: CaseResult, again: CaseResult) -> Iterator[Conflict]:
     """Yield the differences that no other rules explain: in counts and in plain figures.
 
     ``again`` is made of the processes that the stored case itself counts.
@@ -118,7 +115,7 @@ def _is_plain(at: At) -> bool:
 
 def _derived(
     at: At, derived: Mapping[str, Summary], stored: CaseResult, mode: CacheMode
-) -> Iterator[Wrong]:
+) -> Iterator[Conflict]:
     """Hold figures against all that could be put together of what the processes took."""
     seen = [one for one in stored.observations if claims(one, mode) and one.phases]
     for name, one in derived.items():
@@ -129,7 +126,7 @@ def _derived(
             said = getattr(one, point)
             if not least <= said <= most:
                 what = f"says {said:g}, but its processes make {least:g} to {most:g}"
-                yield Wrong((*at, name, point), what)
+                yield Conflict((*at, name, point), what)
 
 
 def _possible(name: str, process: Observation) -> tuple[float, float]:
@@ -144,16 +141,16 @@ def _possible(name: str, process: Observation) -> tuple[float, float]:
     return 0.0, most_s - call_s
 
 
-def _warm(call_s: Summary, stored: CaseResult) -> Iterator[Wrong]:
+def _warm(call_s: Summary, stored: CaseResult) -> Iterator[Conflict]:
     """Hold a warm call against all samples: which of them count, versions may see differently."""
     blocks = [block for one in stored.observations for block in one.blocks]
     samples = [sample for block in blocks for sample in block.samples_s]
     if not samples or not min(samples) <= call_s.median <= max(samples):
         what = f"says {call_s.median:g}, which lies outside its samples"
-        yield Wrong(("warm", "call_s", "median"), what)
+        yield Conflict(("warm", "call_s", "median"), what)
 
 
-def out_of_order(case: CaseResult) -> Iterator[Wrong]:
+def out_of_order(case: CaseResult) -> Iterator[Conflict]:
     """Yield each stored distribution whose figures cannot be in that order."""
     found: list[tuple[At, Summary]] = [
         (("cold", place, "seconds", name), one)
@@ -164,16 +161,16 @@ def out_of_order(case: CaseResult) -> Iterator[Wrong]:
         found.append((("warm", "call_s"), case.warm.call_s))
     for at, one in found:
         if not one.minimum <= one.median <= one.maximum:
-            yield Wrong((*at, "median"), f"is {one.median:g}, outside its minimum and maximum")
+            yield Conflict((*at, "median"), f"is {one.median:g}, outside its minimum and maximum")
         if one.low is not None and one.high is not None and not one.low <= one.median <= one.high:
-            yield Wrong(
+            yield Conflict(
                 (*at, "low"), f"is {one.low:g}, the median {one.median:g} and high {one.high:g}"
             )
         if not one.n_samples or not one.n_processes:
-            yield Wrong((*at, "n_samples"), "is a figure of no samples")
+            yield Conflict((*at, "n_samples"), "is a figure of no samples")
 
 
-def apart(at: At, said: object, held: object) -> Iterator[Wrong]:
+def apart(at: At, said: object, held: object) -> Iterator[Conflict]:
     """Yield the innermost places where two plain values differ, which stand at ``at``."""
     if isinstance(said, dict) and isinstance(held, dict) and said.keys() == held.keys():
         for name, value in said.items():
@@ -183,7 +180,7 @@ def apart(at: At, said: object, held: object) -> Iterator[Wrong]:
             yield from apart((*at, place), *pair)
     elif not _same(said, held):
         what = f"says {_short(said)}, but its observations say {_short(held)}"
-        yield Wrong(at, f"{what}")
+        yield Conflict(at, f"{what}")
 
 
 def without_comparisons(case: CaseResult) -> CaseResult:
@@ -226,31 +223,31 @@ _SUM_ROUNDING, _CLOCK_S = 1e-9, 1e-6
 """By how much sums of the same numbers may differ: of the sum, and in seconds."""
 
 
-def impossible(case: CaseResult) -> Iterator[Wrong]:
+def impossible(case: CaseResult) -> Iterator[Conflict]:
     """Yield what holds of no case, also where another version of coldwarm wrote it."""
     seen: dict[tuple[str, int, int], int] = {}
     for place, one in enumerate(case.observations):
         at: At = ("observations", place)
         if one.case != case.case:
-            yield Wrong((*at, "case"), f"is of {one.case!r}, in the file of {case.case!r}")
+            yield Conflict((*at, "case"), f"is of {one.case!r}, in the file of {case.case!r}")
         key = (one.cache_mode, one.round, one.attempt)
         if key in seen:
             what = f"is the process of observations[{seen[key]}] once more"
-            yield Wrong(at, f"{what} (cache_mode, round and attempt are the same)")
+            yield Conflict(at, f"{what} (cache_mode, round and attempt are the same)")
         seen.setdefault(key, place)
         yield from _of_blocks(one.blocks, at)
         yield from _of_gate(one, at)
         yield from _of_files(one.evidence, at)
     for place, made in enumerate(case.made):
         if made.case != case.case:
-            yield Wrong(("made", place, "case"), f"is of {made.case!r}, not of {case.case!r}")
+            yield Conflict(("made", place, "case"), f"is of {made.case!r}, not of {case.case!r}")
 
 
-def inconsistent(case: CaseResult) -> Iterator[Wrong]:
+def inconsistent(case: CaseResult) -> Iterator[Conflict]:
     """Yield what this version writes differently: where it wrote the case, that was changed."""
     yield from _identity(case)
     if not case.observations and (case.status != "warn" or case.reason is None):
-        yield Wrong(("status",), f"says {case.status!r}, but nothing was observed")
+        yield Conflict(("status",), f"says {case.status!r}, but nothing was observed")
     if is_wrong(case.reason):
         yield from _of_a_wrong_answer(case)
         return
@@ -266,11 +263,11 @@ def inconsistent(case: CaseResult) -> Iterator[Wrong]:
         caches = [*(case.protocol.caches or ()), *["bytecode"] * (one.cache_mode == "first_ever")]
         if one.phases and sorted(owners) != sorted(caches):
             what = f"is of {_names(owners)}, but its caches are {_names(caches)}"
-            yield Wrong((*at, "evidence"), what)
+            yield Conflict((*at, "evidence"), what)
         unknown = sorted({*owners} - modes.owners().keys())
         if unknown:
             what = f"is of {_names(unknown)}, which is no cache that can be judged here"
-            yield Wrong((*at, "evidence"), what)
+            yield Conflict((*at, "evidence"), what)
         if one.status == "failed":  # its place is that of the process before it
             continue
         for where, order in [
@@ -278,23 +275,23 @@ def inconsistent(case: CaseResult) -> Iterator[Wrong]:
             *(((*at, "blocks", n, "order"), block.order) for n, block in enumerate(one.blocks)),
         ]:
             if order in orders:
-                yield Wrong(where, f"is {order}, the place of another process or block")
+                yield Conflict(where, f"is {order}, the place of another process or block")
             orders[order] = where
 
 
-def _of_a_wrong_answer(case: CaseResult) -> Iterator[Wrong]:
+def _of_a_wrong_answer(case: CaseResult) -> Iterator[Conflict]:
     for place, one in enumerate(case.observations):
         for name in ("ttfr_s", "ttfr_process_s", "first_call_parts", "loop", "phases", "blocks"):
             if getattr(one, name):
-                yield Wrong(("observations", place, name), "times a case whose answer was wrong")
+                yield Conflict(("observations", place, name), "times a case whose answer was wrong")
 
 
-def _identity(case: CaseResult) -> Iterator[Wrong]:
+def _identity(case: CaseResult) -> Iterator[Conflict]:
     declared = case.protocol
     for name in ("workload", "backend", "candidate", "size", "dtype"):
         said, held = getattr(declared, name), getattr(case, name)
         if said != held:
-            yield Wrong(("protocol", name), f"says {said!r}, but the case says {held!r}")
+            yield Conflict(("protocol", name), f"says {said!r}, but the case says {held!r}")
     if declared.own is None:
         for name, held in (
             ("candidate", f"{case.backend}_{case.device}"),
@@ -304,111 +301,111 @@ def _identity(case: CaseResult) -> Iterator[Wrong]:
             said = getattr(case, name)
             # A backend of one device need not name it.
             if said != held and not (name == "candidate" and said == case.backend):
-                yield Wrong((name,), f"says {said!r}, but its parts make {held!r}")
+                yield Conflict((name,), f"says {said!r}, but its parts make {held!r}")
 
 
-def _of_blocks(blocks: list[Block], at: At) -> Iterator[Wrong]:
+def _of_blocks(blocks: list[Block], at: At) -> Iterator[Conflict]:
     for place, block in enumerate(blocks):
         where: At = (*at, "blocks", place)
         if not block.samples_s:
-            yield Wrong((*where, "samples_s"), "is empty; a block has samples")
+            yield Conflict((*where, "samples_s"), "is empty; a block has samples")
             continue
         low = min(block.samples_s)
         if low <= 0:
             number = block.samples_s.index(low)
-            yield Wrong((*where, "samples_s", number), f"is {low:g} s; a call takes time")
+            yield Conflict((*where, "samples_s", number), f"is {low:g} s; a call takes time")
         total_s = block.batch * sum(block.samples_s)
         if block.wall_s is not None and not _fits(total_s, block.wall_s):
             what = f"is {block.wall_s:g} s, but its samples took {total_s:g} s"
-            yield Wrong((*where, "wall_s"), what)
+            yield Conflict((*where, "wall_s"), what)
     for place, (before, after) in enumerate(pairwise(blocks), start=1):
         if after.start_s < before.start_s or after.order <= before.order:
-            yield Wrong((*at, "blocks", place), "begins before the block that stands before it")
+            yield Conflict((*at, "blocks", place), "begins before the block that stands before it")
 
 
-def _of_gate(one: Observation, at: At) -> Iterator[Wrong]:
+def _of_gate(one: Observation, at: At) -> Iterator[Conflict]:
     gate = one.gate
     if gate is None:
         return
     error = gate.error
     if gate.passed and error is not None and not error <= gate.tolerance:
         what = f"says true, but the error {error:g} is above the tolerance {gate.tolerance:g}"
-        yield Wrong((*at, "gate", "passed"), what)
+        yield Conflict((*at, "gate", "passed"), what)
     if not gate.passed and one.status != "failed":
-        yield Wrong((*at, "status"), f"says {one.status!r}, but its answer was wrong")
+        yield Conflict((*at, "status"), f"says {one.status!r}, but its answer was wrong")
 
 
-def _of_files(evidence: list[CacheEvidence], at: At) -> Iterator[Wrong]:
+def _of_files(evidence: list[CacheEvidence], at: At) -> Iterator[Conflict]:
     owners = [found.owner for found in evidence]
     for place, found in enumerate(evidence):
         where: At = (*at, "evidence", place)
         if owners.index(found.owner) != place:
-            yield Wrong(where, f"is of {found.owner!r}, of which there is another one")
+            yield Conflict(where, f"is of {found.owner!r}, of which there is another one")
         before, after = found.files_before, found.files_after
         new = sum(found.new_files.values())
         if before is not None and after is not None and not new <= after <= before + new:
             what = f"is {after}, but {before} files before and {new} new ones cannot make that"
-            yield Wrong((*where, "files_after"), what)
+            yield Conflict((*where, "files_after"), what)
 
 
-def _of_phases(one: Observation, at: At) -> Iterator[Wrong]:
+def _of_phases(one: Observation, at: At) -> Iterator[Conflict]:
     end_s = 0.0
     names = [phase.name for phase in one.phases]
     for place, phase in enumerate(one.phases):
         where: At = (*at, "phases", place)
         if names.index(phase.name) != place:
-            yield Wrong(where, f"is {phase.name!r} for a second time")
+            yield Conflict(where, f"is {phase.name!r} for a second time")
         if phase.start_s < end_s - _CLOCK_S:
-            yield Wrong((*where, "start_s"), "lies in the phase before it")
+            yield Conflict((*where, "start_s"), "lies in the phase before it")
         end_s = phase.start_s + phase.duration_s
     if not _fits(end_s, one.wall_s):
         what = f"is {one.wall_s:g} s, but its phases end after {end_s:g} s"
-        yield Wrong((*at, "wall_s"), what)
+        yield Conflict((*at, "wall_s"), what)
 
 
-def _of_first_result(one: Observation, at: At) -> Iterator[Wrong]:
+def _of_first_result(one: Observation, at: At) -> Iterator[Conflict]:
     phases: dict[str, Phase] = {phase.name: phase for phase in one.phases}
     try:
         whole_s, process_s = first_result_s(phases)
     except KeyError:
         if one.status == "ok":
-            yield Wrong((*at, "phases"), "has no import or first call, and yet its status is ok")
+            yield Conflict((*at, "phases"), "has no import or first call, and yet its status is ok")
         return
     for name, said, held in (
         ("ttfr_s", one.ttfr_s, whole_s),
         ("ttfr_process_s", one.ttfr_process_s, process_s),
     ):
         if said is None or not _equal(said, held):
-            yield Wrong((*at, name), f"says {said} s, but its phases say {held:g} s")
+            yield Conflict((*at, name), f"says {said} s, but its phases say {held:g} s")
     if one.first_call_parts is not None:
         where = (*at, "first_call_parts")
         yield from _of_parts(one.first_call_parts, phases["first_call"].duration_s, where)
 
 
-def _of_parts(parts: FirstCallParts, whole_s: float, at: At) -> Iterator[Wrong]:
+def _of_parts(parts: FirstCallParts, whole_s: float, at: At) -> Iterator[Conflict]:
     known = [value for name in PARTS if (value := getattr(parts, name)) is not None]
     total_s = sum(known) + parts.rest_s
     if not _equal(total_s, whole_s):
-        yield Wrong(at, f"add up to {total_s:g} s, but the whole took {whole_s:g} s")
+        yield Conflict(at, f"add up to {total_s:g} s, but the whole took {whole_s:g} s")
 
 
-def _of_loop(loop: LoopAccount, at: At) -> Iterator[Wrong]:
+def _of_loop(loop: LoopAccount, at: At) -> Iterator[Conflict]:
     yield from _of_parts(loop.parts, loop.loop_s, (*at, "parts"))
     if not _fits(sum(loop.steps_s), loop.loop_s):
-        yield Wrong((*at, "steps_s"), f"are longer together than the loop, {loop.loop_s:g} s")
+        yield Conflict((*at, "steps_s"), f"are longer together than the loop, {loop.loop_s:g} s")
     if not _fits(loop.loop_s, loop.total_s):
-        yield Wrong((*at, "total_s"), f"is shorter than the loop, {loop.loop_s:g} s")
+        yield Conflict((*at, "total_s"), f"is shorter than the loop, {loop.loop_s:g} s")
     compiling = loop.compiling_steps or []
     if compiling != sorted({*compiling}) or any(n >= len(loop.steps_s) for n in compiling):
-        yield Wrong((*at, "compiling_steps"), "are no places of its steps")
+        yield Conflict((*at, "compiling_steps"), "are no places of its steps")
     known = [value for name in PARTS if (value := getattr(loop.parts, name)) is not None]
     share = sum(known) / loop.total_s if known and loop.total_s else None
     said = loop.compiling_share
     if (said is None) != (share is None) or (said and share and not _equal(said, share)):
-        yield Wrong((*at, "compiling_share"), f"says {said}, but its parts say {share}")
+        yield Conflict((*at, "compiling_share"), f"says {said}, but its parts say {share}")
 
 
-def _of_telemetry(one: Observation, at: At) -> Iterator[Wrong]:
+def _of_telemetry(one: Observation, at: At) -> Iterator[Conflict]:
     """Hold what was flagged against the readings that it was flagged for."""
     seen = one.telemetry
     if seen is None:
@@ -425,12 +422,12 @@ def _of_telemetry(one: Observation, at: At) -> Iterator[Wrong]:
         name, reading = readings.get(flag.code, ("", None))
         if name and flag.values[name] != reading:
             what = f"say {flag.code} of {flag.values[name]}, but the reading is {reading}"
-            yield Wrong((*at, "telemetry", "flags"), what)
+            yield Conflict((*at, "telemetry", "flags"), what)
     flagged = {flag.code for flag in seen.flags}
     warm_s = sum(block.wall_s or 0.0 for block in one.blocks)
     for code in sorted(must_be_flagged(seen, one.ttfr_process_s, warm_s, one.wall_s) - flagged):
         what = f"do not say {code}, although the reading is {readings[code][1]}"
-        yield Wrong((*at, "telemetry", "flags"), what)
+        yield Conflict((*at, "telemetry", "flags"), what)
 
 
 def _fits(part_s: float, whole_s: float) -> bool:
@@ -462,17 +459,17 @@ _NOTED = {
 """What may be noted of a function of the user's own, after what is noted of every one."""
 
 
-def wrong_case(case: CaseResult) -> Iterator[Wrong]:
+def wrong_case(case: CaseResult) -> Iterator[Conflict]:
     """Yield what this version would have said otherwise of its limits and of the inspection."""
     yield from _limitations(case)
     own = case.protocol.own is not None
     if case.inspected_call_s is None and own and not is_wrong(case.reason):
-        yield Wrong(("inspected_call_s",), "is missing, and the function was inspected")
+        yield Conflict(("inspected_call_s",), "is missing, and the function was inspected")
     if case.inspected_call_s is not None and not own:
-        yield Wrong(("inspected_call_s",), "is of no function of the user's own")
+        yield Conflict(("inspected_call_s",), "is of no function of the user's own")
 
 
-def of_cautions(case: CaseResult) -> Iterator[Wrong]:
+def of_cautions(case: CaseResult) -> Iterator[Conflict]:
     """Yield where a caution compares with another inspection than the case has."""
     for place, caution in enumerate(case.warnings):
         reason = caution.reason
@@ -480,10 +477,10 @@ def of_cautions(case: CaseResult) -> Iterator[Wrong]:
             told = reason.values.get("inspected_s")
             if told != case.inspected_call_s:
                 what = f"is {case.inspected_call_s}, but warnings[{place}] says {told}"
-                yield Wrong(("inspected_call_s",), what)
+                yield Conflict(("inspected_call_s",), what)
 
 
-def _limitations(case: CaseResult) -> Iterator[Wrong]:
+def _limitations(case: CaseResult) -> Iterator[Conflict]:
     owners = {*(case.protocol.caches or ()), "bytecode"}
     if case.protocol.caches is None or not owners <= modes.owners().keys():
         return
@@ -496,19 +493,21 @@ def _limitations(case: CaseResult) -> Iterator[Wrong]:
     if not same or not expected or not _NOTED.issuperset(noted[1:]):
         codes = ", ".join(reason.code for reason in made)
         said = ", ".join(reason.code for reason in case.limitations) or "none"
-        yield Wrong(("limitations",), f"are {said}, but its caches and modes make {codes}")
+        yield Conflict(("limitations",), f"are {said}, but its caches and modes make {codes}")
 
 
-def wrong_run(measured: Measured, suite: SuiteResult) -> Iterator[Wrong]:
+def wrong_run(measured: Measured, suite: SuiteResult) -> Iterator[Conflict]:
     """Yield what is wrong with the index of a run, seen from its cases."""
     ended = suite.finished_at is not None
     if suite.complete != ended:
         what = f"says {suite.complete}, but finished_at says otherwise"
-        yield Wrong(("complete",), what, always=suite.complete)
+        yield Conflict(("complete",), what, always=suite.complete)
     if measured.answers is None:
-        yield Wrong(("answers_path",), "is missing, and this version writes its answers")
+        yield Conflict(("answers_path",), "is missing, and this version writes its answers")
     if suite.answers:
-        yield Wrong(("answers",), "stand in the index, and not in a file of their own", always=True)
+        yield Conflict(
+            ("answers",), "stand in the index, and not in a file of their own", always=True
+        )
     groups: dict[str, list[CaseResult]] = {}
     for case in measured.cases.values():
         groups.setdefault(case.group, []).append(case)
@@ -517,16 +516,16 @@ def wrong_run(measured: Measured, suite: SuiteResult) -> Iterator[Wrong]:
         own = any(case.protocol.own is not None for case in cases)
         if len(baselines) > 1 or (own and not baselines):
             what = f"have {', '.join(baselines) or 'none'} as the baseline of {group}; there is one"
-            yield Wrong(("cases",), what, always=True)
+            yield Conflict(("cases",), what, always=True)
     for place, case in enumerate(measured.cases.values()):
         for name in ("seed", "deterministic"):
             said, held = getattr(suite, name), getattr(case.protocol, name)
             if said != held:
-                yield Wrong((name,), f"says {said}, but the protocol of {case.case} says {held}")
+                yield Conflict((name,), f"says {said}, but the protocol of {case.case} says {held}")
         yield from _places(place, case, suite.order)
 
 
-def _places(place: int, case: CaseResult, order: list[str]) -> Iterator[Wrong]:
+def _places(place: int, case: CaseResult, order: list[str]) -> Iterator[Conflict]:
     """Hold the places of a case's processes and blocks against the order of the run."""
     held = {made.order: f"{made.case} make" for made in case.made}
     for one in case.observations:
@@ -537,50 +536,10 @@ def _places(place: int, case: CaseResult, order: list[str]) -> Iterator[Wrong]:
         said = order[number] if number < len(order) else "nothing"
         if said != name:
             what = f"says {said!r} at place {number}, where cases[{place}] has {name!r}"
-            yield Wrong(("order",), what)
+            yield Conflict(("order",), what)
             return
 
 
-_ROUNDING_PUBLISHED = 1e-9
-
-
-def wrong_published(result: NextstatResult) -> Iterator[Wrong]:
-    """Yield what cannot be true of a published result, whichever version wrote it."""
-    cold, warm, config = result.timing.cold, result.timing.warm, result.config
-    n_runs, n_calls = len(cold.runs), len(warm.calls_s)
-    counts: list[tuple[At, int | UnsetType, int]] = [
-        (("timing", "cold", "n_runs"), cold.n_runs, n_runs),
-        (("timing", "warm", "n_iters"), warm.n_iters, n_calls),
-        (("config", "cold_runs"), config.cold_runs, n_runs),
-        (("config", "warm_iters"), config.warm_iters, n_calls),
-    ]
-    for at, said, held in counts:
-        if said is not UNSET and said != held:
-            yield Wrong(at, f"says {said}, but {held} are listed")
-    runs = [run for run in cold.runs if run.status == "ok"]
-    for name, values in (
-        ("import_s", [run.import_s for run in runs]),
-        ("first_call_s", [run.first_call_s for run in runs]),
-        ("ttfr_s", [run.import_s + run.first_call_s for run in runs]),
-        ("total_s", [run.total_s for run in runs]),
-    ):
-        yield from _quantiles(("timing", "cold", name), getattr(cold, name), values)
-    yield from _quantiles(("timing", "warm", "call_s"), warm.call_s, warm.calls_s)
-
-
-def _quantiles(at: At, said: Quantiles | UnsetType, values: Sequence[float]) -> Iterator[Wrong]:
-    if said is UNSET:
-        return
-    if not values:
-        yield Wrong(at, "is a summary of no number")
-        return
-    wrong_points = False
-    for name, held in (("min", min(values)), ("median", statistics.median(values))):
-        told = getattr(said, name)
-        if abs(told - held) > _ROUNDING_PUBLISHED * max(told, held):
-            wrong_points = True
-            yield Wrong((*at, name), f"says {told:g}, but the listed numbers say {held:g}")
-    if not wrong_points and not said.median * (1 - _ROUNDING_PUBLISHED) <= said.p95 <= max(
-        values
-    ) * (1 + _ROUNDING_PUBLISHED):
-        yield Wrong((*at, "p95"), f"is {said.p95:g}, below the median or above every number")
+def wrong_published(result: NextstatResult) -> Iterator[Conflict]:
+    """Yield where a published result sums up other numbers than it lists, whoever wrote it."""
+    yield from between(result, nextstat.summarised(result))

@@ -190,7 +190,7 @@ class RunDirectory:
             text = f"{self.path / (gone or JOURNAL)} was deleted or moved while the run wrote to"
             raise StorageError(one_line(f"{text} {self.path}; what is missing there is lost"))
 
-    def entries(self) -> Iterator[journal.Entry | journal.Fault]:
+    def entries(self) -> Iterator[journal.JournalEntry | journal.Fault]:
         """Yield what the journal holds, and the lines that cannot be used."""
         return journal.stream(self.path / JOURNAL)
 

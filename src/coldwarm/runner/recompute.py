@@ -27,11 +27,11 @@ from coldwarm.contracts.journal import JOURNAL, read_lines
 from coldwarm.contracts.nextstat import NextstatResult
 from coldwarm.contracts.observation import Observation
 from coldwarm.contracts.parsing import dotted, fault, line_of
-from coldwarm.contracts.reader import NAME, Finding, OutsideError, artifacts, check, inside
+from coldwarm.contracts.reader import NAME, ArtifactFinding, OutsideError, artifacts, check, inside
 from coldwarm.contracts.reasons import because, is_wrong, together
 from coldwarm.errors import ContractError, UsageError
 from coldwarm.runner import consistency
-from coldwarm.runner.consistency import Wrong, by_any_rules, impossible, inconsistent
+from coldwarm.runner.consistency import Conflict, by_any_rules, impossible, inconsistent
 from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.schedule import limits
 from coldwarm.runner.schedule.killed import from_outside, tried
@@ -139,7 +139,7 @@ def compared(cases: Sequence[CaseResult]) -> list[CaseResult]:
     return outcome.with_comparisons(cases, decided.pop() if len(decided) == 1 else None)
 
 
-def with_decision(cases: Sequence[CaseResult], suite: str) -> list[CaseResult]:
+def _with_decision(cases: Sequence[CaseResult], suite: str) -> list[CaseResult]:
     """Return cases of an earlier version with what decided how much was measured.
 
     It was the verdicts of a bench of several candidates, and the threshold is that of those.
@@ -188,7 +188,7 @@ def read(path: Path) -> Measured:
     return checked.measured
 
 
-class Run(NamedTuple):
+class _Run(NamedTuple):
     """A run that was read whole."""
 
     suite: SuiteResult
@@ -198,7 +198,7 @@ class Run(NamedTuple):
     """As of ``Measured``."""
 
 
-def read_run(path: Path) -> Run:
+def read_run(path: Path) -> _Run:
     """Read a run's directory, or its index.
 
     Raises:
@@ -209,7 +209,7 @@ def read_run(path: Path) -> Run:
     if measured.suite is None:
         text = f"{path} is the file of one case; name the directory of a run"
         raise UsageError(text)
-    return Run(measured.suite, list(measured.cases.values()), measured.otherwise)
+    return _Run(measured.suite, list(measured.cases.values()), measured.otherwise)
 
 
 def computed_again(measured: Measured) -> _Checked:
@@ -219,7 +219,7 @@ def computed_again(measured: Measured) -> _Checked:
     fault, unless the result says that another version of coldwarm measured it and other rules could
     have made that: then it is told, ``otherwise``, and what was computed here stands in its place.
     """
-    found = Found()
+    found = StoredFaults()
     for name, case in measured.cases.items():
         found.add(measured.files[name], _by_itself(case), same=same_harness(case))
     same = all(map(same_harness, measured.cases.values()))
@@ -242,7 +242,7 @@ def computed_again(measured: Measured) -> _Checked:
     return _Checked(with_changes(measured, cases=cases, answers=told, otherwise=otherwise), [])
 
 
-class Found:
+class StoredFaults:
     """What was found out so far."""
 
     def __init__(self) -> None:
@@ -250,7 +250,7 @@ class Found:
         self.faults: list[ContractError] = []
         self.otherwise: list[ContractError] = []
 
-    def add(self, path: str, wrongs: Iterable[Wrong], *, same: bool) -> None:
+    def add(self, path: str, wrongs: Iterable[Conflict], *, same: bool) -> None:
         """Add what a file says that does not follow; ``same``: it is of this version."""
         n_faults = n_otherwise = 0
         for one in wrongs:
@@ -263,7 +263,7 @@ class Found:
 
 
 def _answers(
-    measured: Measured, made: Sequence[CaseResult], found: Found, *, same: bool
+    measured: Measured, made: Sequence[CaseResult], found: StoredFaults, *, same: bool
 ) -> Answers | None:
     """Hold the answers of a run against those that its cases give, and return these."""
     said, suite = measured.answers, measured.suite
@@ -283,7 +283,7 @@ def same_harness(case: CaseResult) -> bool:
     return case.protocol.harness_sha256 == harness_sha256()
 
 
-def _by_itself(case: CaseResult) -> Iterator[Wrong]:
+def _by_itself(case: CaseResult) -> Iterator[Conflict]:
     yield from by_any_rules(impossible(case))
     yield from by_any_rules(consistency.out_of_order(case))
     yield from by_any_rules(consistency.of_cautions(case))
@@ -292,14 +292,14 @@ def _by_itself(case: CaseResult) -> Iterator[Wrong]:
     said = case.protocol.harness_version
     if same_harness(case) and said != __version__:
         what = f"says {said}, but harness_sha256 is that of {__version__}"
-        yield Wrong(("protocol", "harness_version"), what)
+        yield Conflict(("protocol", "harness_version"), what)
 
 
-def _computed(measured: Measured, found: Found) -> list[CaseResult]:
+def _computed(measured: Measured, found: StoredFaults) -> list[CaseResult]:
     """Return the cases as the rules of today make them, and find where those stored differ."""
     stored = list(measured.cases.values())
     whole = measured.suite is not None
-    decided = with_decision(stored, measured.suite.suite) if measured.suite else stored
+    decided = _with_decision(stored, measured.suite.suite) if measured.suite else stored
     made = _by_rules(decided, [judged(case) for case in decided], whole=whole)
     as_judged = made
     if any(
@@ -325,7 +325,7 @@ def _by_rules(
     return compared(made) if whole else made
 
 
-def _placed(path: str, wrong: Wrong, more: str, number: int = 0) -> ContractError:
+def _placed(path: str, wrong: Conflict, more: str, number: int = 0) -> ContractError:
     """Return it with its line, where the file still has the field and not many were looked up."""
     line = None
     if number <= _SHOWN:
@@ -334,7 +334,7 @@ def _placed(path: str, wrong: Wrong, more: str, number: int = 0) -> ContractErro
     return fault(path, line, dotted(wrong.at) or None, f"{wrong.what}; {more}")
 
 
-def validated(path: Path) -> Iterator[Finding]:
+def validated(path: Path) -> Iterator[ArtifactFinding]:
     """Check a file, the folder of a run, or every artifact below any other folder."""
     wrong: dict[str, list[ContractError]] = {}
     otherwise: dict[str, list[ContractError]] = {}
@@ -352,7 +352,7 @@ def validated(path: Path) -> Iterator[Finding]:
             yield finding._replace(otherwise=tuple(otherwise.get(finding.path, ())))
     for file, errors in wrong.items():
         for error in errors:
-            yield Finding(file, "", str(error), error=error)
+            yield ArtifactFinding(file, "", str(error), error=error)
 
 
 def read_whole(path: Path) -> Measured:
@@ -364,7 +364,7 @@ def read_whole(path: Path) -> Measured:
     """
     stored = reader.read(path)
     checked = computed_again(stored)
-    found = beside(stored)
+    found = _beside(stored)
     for error in chain(checked.faults, found.faults):
         raise error
     for finding in check(path):
@@ -383,21 +383,23 @@ def _results(path: Path) -> list[Path]:
     return runs or [file for file in files if file.suffix == ".json"]
 
 
-def _found(path: Path) -> Found:
+def _found(path: Path) -> StoredFaults:
     try:
         measured = reader.read(path)
     except (ContractError, UsageError):
-        return Found()  # no result, or one of which the contracts themselves say what is wrong
+        return (
+            StoredFaults()
+        )  # no result, or one of which the contracts themselves say what is wrong
     checked = computed_again(measured)
-    found = Found() if checked.faults or measured.suite is None else beside(measured)
+    found = StoredFaults() if checked.faults or measured.suite is None else _beside(measured)
     found.faults += checked.faults
     found.otherwise += checked.measured.otherwise
     return found
 
 
-def beside(measured: Measured) -> Found:
+def _beside(measured: Measured) -> StoredFaults:
     """Hold what lies beside the cases of a run against them: published results, and the journal."""
-    found = Found()
+    found = StoredFaults()
     for case in measured.cases.values():
         for path, wrongs in _published(case, measured):
             found.add(path, wrongs, same=same_harness(case))
@@ -406,7 +408,7 @@ def beside(measured: Measured) -> Found:
     return found
 
 
-def _published(case: CaseResult, measured: Measured) -> Iterator[tuple[str, list[Wrong]]]:
+def _published(case: CaseResult, measured: Measured) -> Iterator[tuple[str, list[Conflict]]]:
     """Hold the published results of a case against those that it makes."""
     if measured.environment is None:
         return
@@ -420,7 +422,7 @@ def _published(case: CaseResult, measured: Measured) -> Iterator[tuple[str, list
         yield str(file), by_itself or list(consistency.between(stored, made))
 
 
-def _journalled(measured: Measured) -> Iterator[tuple[str, CaseResult, list[Wrong]]]:
+def _journalled(measured: Measured) -> Iterator[tuple[str, CaseResult, list[Conflict]]]:
     """Hold the observations of each case against the journal, where that is whole."""
     try:
         path = inside(Path(measured.path), JOURNAL)
@@ -442,7 +444,7 @@ def _journalled(measured: Measured) -> Iterator[tuple[str, CaseResult, list[Wron
         yield measured.files[name], case, list(_as_told(case, told.get(name, {})))
 
 
-def _as_told(case: CaseResult, told: dict[tuple[str, int, int], Observation]) -> Iterator[Wrong]:
+def _as_told(case: CaseResult, told: dict[tuple[str, int, int], Observation]) -> Iterator[Conflict]:
     kept = {(one.cache_mode, one.round, one.attempt): tried(one) for one in case.observations}
     if is_wrong(case.reason):
         told = {key: outcome.without_timing(one) for key, one in told.items()}
@@ -452,15 +454,15 @@ def _as_told(case: CaseResult, told: dict[tuple[str, int, int], Observation]) ->
         if key not in told or key not in kept:
             side = "the journal" if key not in told else "it"
             what = f"{side} lacks the process of {where}, which the other has"
-            yield Wrong(("observations",), what)
+            yield Conflict(("observations",), what)
         elif not codec.same_apart_from_masks(
             *(msgspec.to_builtins(one[key]) for one in (told, kept))
         ):
             what = f"the process of {where} is not what the journal says of it"
-            yield Wrong(("observations",), what)
+            yield Conflict(("observations",), what)
 
 
-NOISE = "noise.json"
+_NOISE = "noise.json"
 _USUAL = Path("out")
 
 
@@ -470,7 +472,7 @@ def keep_noise(report: NoiseReport, folder: Path) -> Path:
     Raises:
         UsageError: it cannot be written.
     """
-    path = folder / NOISE
+    path = folder / _NOISE
     try:
         folder.mkdir(parents=True)
         path.write_bytes(codec.encode(report))
@@ -491,7 +493,7 @@ def read_noise(named: Sequence[Path] | None, beside: Sequence[Path]) -> list[Noi
         return [codec.load_as(NoiseReport, path) for path in named]
     places = {path.resolve() for path in (*beside, _USUAL)}
     found = []
-    for path in sorted(path for place in places for path in place.glob(f"noise-*/{NOISE}")):
+    for path in sorted(path for place in places for path in place.glob(f"noise-*/{_NOISE}")):
         try:
             found.append(codec.load_as(NoiseReport, path))
         except ContractError:  # of another version: it is no part of what was asked for

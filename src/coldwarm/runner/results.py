@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     """Writes a file of the run, by its name, and returns its hash."""
 
 INDEX = "suite.json"
-ANSWERS = "answers.json"
+_ANSWERS = "answers.json"
 CASES = "cases"
 
 
 @dataclass(frozen=True)
-class Facts:
+class RunFacts:
     """What all results of a run share."""
 
     options: Options
@@ -50,7 +50,7 @@ class Facts:
     """Group to the hash of its inputs."""
 
 
-def case_result(case: Case, ledger: Ledger, facts: Facts) -> CaseResult:
+def case_result(case: Case, ledger: Ledger, facts: RunFacts) -> CaseResult:
     """Return a case's result so far."""
     observations = ledger.of(case)
     status, reason = _status(case, ledger, facts)
@@ -102,7 +102,7 @@ def _null_reasons(
     return missing
 
 
-def _status(case: Case, ledger: Ledger, facts: Facts) -> tuple[Status, Reason | None]:
+def _status(case: Case, ledger: Ledger, facts: RunFacts) -> tuple[Status, Reason | None]:
     if case.id in facts.unavailable:
         return "warn", facts.unavailable[case.id]
     return outcome.status_of(ledger.of(case), facts.options.cache_modes)
@@ -125,7 +125,7 @@ def _borne_out(notes: Sequence[Reason], observations: Sequence[Observation]) -> 
 def write(  # noqa: PLR0913 - the figures of a run that only its end knows
     save: Save,
     results: Sequence[CaseResult],
-    facts: Facts,
+    facts: RunFacts,
     *,
     finished_at: str | None,
     order: Sequence[str],
@@ -169,8 +169,8 @@ def write(  # noqa: PLR0913 - the figures of a run that only its end knows
         order=list(order),
         wall_s=wall_s,
         measured_s=measured_s,
-        answers_path=ANSWERS,
-        answers_sha256=save(ANSWERS, codec.encode(said)),
+        answers_path=_ANSWERS,
+        answers_sha256=save(_ANSWERS, codec.encode(said)),
         null_reasons={} if finished_at else {"finished_at": because("interrupted")},
     )
     save(INDEX, codec.encode(suite))

@@ -10,7 +10,7 @@ import msgspec
 from coldwarm.contracts import codec
 from coldwarm.contracts.base import MOST_S
 from coldwarm.contracts.environment import differences
-from coldwarm.contracts.journal import Entry, Fault, Header
+from coldwarm.contracts.journal import Fault, Header, JournalEntry
 from coldwarm.contracts.observation import Observation
 from coldwarm.contracts.result import CaseResult, Making
 from coldwarm.errors import ContractError, ResumeError, one_line
@@ -62,7 +62,7 @@ class _Earlier:
         )
 
 
-def read(lines: Iterable[Entry | Fault], header: Header, path: Path) -> _Earlier:
+def read(lines: Iterable[JournalEntry | Fault], header: Header, path: Path) -> _Earlier:
     """Return what the lines of a journal in ``path`` say, which began with ``header``.
 
     What was killed from outside counts as tried and not as failed: it may be tried again.

@@ -143,7 +143,7 @@ class _Session:
         return self._finish(facts, place, interrupted=interrupted, wall_s=wall_s)
 
     def _measure(
-        self, place: Place, runnable: Sequence[Case], facts: results.Facts, budget: Budget
+        self, place: Place, runnable: Sequence[Case], facts: results.RunFacts, budget: Budget
     ) -> None:
         rounds = Rounds(
             place,
@@ -229,7 +229,7 @@ class _Session:
             for case in members:
                 rounds.fail(case, error)
 
-    def _facts(self, machine: Environment, header: dict[str, Any]) -> results.Facts:
+    def _facts(self, machine: Environment, header: dict[str, Any]) -> results.RunFacts:
         sha256 = self.directory.write(ENVIRONMENT, codec.encode(machine))
         backends = {case.backend.name: case.backend for case in self.cases}.values()
         found = availability.probe(
@@ -242,7 +242,7 @@ class _Session:
             for case in self.cases
             if (reason := found.reason_against(case.backend, case.device)) is not None
         }
-        return results.Facts(
+        return results.RunFacts(
             options=self.options,
             run_id=header["run_id"],
             started_at=header["started_at"],
@@ -300,7 +300,7 @@ class _Session:
         return spent_s
 
     def _finish(
-        self, facts: results.Facts, place: Place, *, interrupted: bool, wall_s: float
+        self, facts: results.RunFacts, place: Place, *, interrupted: bool, wall_s: float
     ) -> Outcome:
         made = [results.case_result(case, self.ledger, facts) for case in self.cases]
         made = outcome.with_comparisons(made, self.options.decide)

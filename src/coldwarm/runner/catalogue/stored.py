@@ -28,9 +28,9 @@ from coldwarm.errors import UsageError
 from coldwarm.runner import recompute
 from coldwarm.runner.catalogue import evidence
 from coldwarm.runner.catalogue.measuring import sha256
-from coldwarm.runner.consistency import Wrong, apart
+from coldwarm.runner.consistency import Conflict, apart
 from coldwarm.runner.harness import harness_sha256
-from coldwarm.runner.recompute import Found
+from coldwarm.runner.recompute import StoredFaults
 from coldwarm.stats.catalogue import claim_again, pattern_again
 
 if TYPE_CHECKING:
@@ -115,14 +115,14 @@ class Stored:
         return judged(self)
 
     @cached_property
-    def held(self) -> Found:
+    def held(self) -> StoredFaults:
         """What is stored, held against what the rules of today make of its evidence.
 
         Raises:
             UsageError: as ``runs``.
             ContractError: as ``runs``.
         """
-        made = Found()
+        made = StoredFaults()
         index = str(self.folder / INDEXES[self.kind])
         made.add(index, _differences(self), same=self.same_version)
         return made
@@ -329,11 +329,11 @@ _PLAIN = {"versions", "measures"}
 """What every version makes alike of a result; all else follows from rules."""
 
 
-def _differences(found: Stored) -> Iterator[Wrong]:
+def _differences(found: Stored) -> Iterator[Conflict]:
     ids = [one.id for one in found.results]
     for place, name in enumerate(ids):
         if name in ids[:place]:
-            yield Wrong(("results", place), f"has {name} for a second time", always=True)
+            yield Conflict(("results", place), f"has {name} for a second time", always=True)
     now = list(_apart(found, found.again))
     if found.same_version or not now:
         yield from now
@@ -344,7 +344,7 @@ def _differences(found: Stored) -> Iterator[Wrong]:
         yield one._replace(always=one.at in then and _is_plain(one.at))
 
 
-def _apart(found: Stored, again: Again) -> Iterator[Wrong]:
+def _apart(found: Stored, again: Again) -> Iterator[Conflict]:
     pairs = zip(found.results, again.results, strict=True)
     for place, (said, made) in enumerate(pairs):
         yield from apart(("results", place), to_builtins(said), to_builtins(made))
