@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class ExitCode(IntEnum):
-    """What a command ends with; 1 is said of a verdict and of nothing else."""
+    """Exit status of a command; 1 is said of a verdict and of nothing else."""
 
     FINE = 0
     REGRESSION = 1
@@ -37,7 +37,7 @@ class ColdwarmError(Exception):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """What to print: one line, whatever the message holds."""
+        """Lines to print: one, whatever the message holds."""
         return (str(self),)
 
 
@@ -50,7 +50,7 @@ class ListedError(UsageError):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """What to print, a line each."""
+        """Lines to print, as the message has them."""
         return tuple(str(self).splitlines())
 
 
@@ -83,7 +83,7 @@ class PluginError(ColdwarmError):
 
 
 class SystemRefusedError(ColdwarmError):
-    """What a run needs of the system, and was not given."""
+    """A need of a run that the system did not meet."""
 
     exit_code = ExitCode.INTERNAL
 

@@ -1,4 +1,4 @@
-"""What is private of this user and machine, taken out of texts: secrets, names, home folders.
+"""Masking: what is private of this user and machine is taken out of texts.
 
 It is applied where texts and values come in from the user's world (``runner.user_input``), where
 records are encoded, for files, the journal and JSON output alike, and where texts are shown.
@@ -61,7 +61,7 @@ _URL_SAFE = str.maketrans("+/", "-_")
 
 
 class _Known(NamedTuple):
-    """What is searched for as it stands."""
+    """Texts that are searched for as they stand."""
 
     values: tuple[str, ...]
     """Secrets and their encodings, the longest first."""

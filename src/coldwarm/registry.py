@@ -1,4 +1,9 @@
-"""What exists: backends and workloads, found by entry point and by scanning a folder."""
+"""Backends and workloads, found by entry point and by scanning a folder.
+
+Nothing here runs a candidate. A declaration, which is a class or a module, is read once into a
+plain specification; the measured process is sent which file to load. A plug-in that fails to
+import, or a name taken twice, is an error.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +48,7 @@ class Source:
 
 @dataclass(frozen=True)
 class BackendSpec:
-    """What a backend declares: how a framework executes, on what, with which caches."""
+    """A backend's declaration: how a framework executes, on what, with which caches."""
 
     name: str
     title: str
@@ -84,7 +89,7 @@ class BackendSpec:
 
 @dataclass(frozen=True)
 class WorkloadSpec:
-    """What a workload declares: a job at several sizes and dtypes, and who has a candidate."""
+    """A workload's declaration: a job at several sizes and dtypes, and who has a candidate."""
 
     name: str
     title: str

@@ -1,4 +1,4 @@
-"""What secrets look like in a text: tokens, labelled values, URLs, home folders.
+"""Patterns of secrets in a text: tokens, labelled values, URLs, home folders.
 
 Patterns alone, no measure of randomness: hashes, versions and shapes must stay as they are.
 Tokens of well-known services are recognised by the patterns of detect-secrets, which is loaded

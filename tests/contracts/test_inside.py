@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from tests.stats import results
 
 from coldwarm.cli import main
-from coldwarm.contracts.reader import OutsideError, inside
+from coldwarm.contracts.reader import inside
 from coldwarm.errors import ContractError
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def test_a_link_within_the_folder_is_followed(run: Path) -> None:
     (run / CASE).rename(run / "cases/other.json")
     (run / CASE).symlink_to("other.json")
     assert inside(run, CASE) == run / CASE
-    with pytest.raises(OutsideError, match="leads out"):
+    with pytest.raises(ContractError, match="leads out"):
         inside(run / "cases", "../suite.json")
 
 

@@ -1,4 +1,4 @@
-"""What is said of several processes: distributions, differences, cautions, answers, and plans.
+"""Statements on several processes: distributions, differences, cautions, answers, and plans.
 
 The answer is which candidate is the cheapest, from how many calls, how surely.
 ``coldwarm.stats.answers`` computes it from the cases of a run and from nothing else, so that
@@ -209,22 +209,22 @@ class Lead(Record, frozen=True, kw_only=True):
 
     @property
     def faster(self) -> list[Judged]:
-        """Those that are faster than the baseline."""
+        """The candidates that are faster than the baseline."""
         return self._of("faster")
 
     @property
     def same(self) -> list[Judged]:
-        """Those that are as fast."""
+        """The candidates that are as fast."""
         return self._of("same")
 
     @property
     def slower(self) -> list[Judged]:
-        """Those that are slower."""
+        """The candidates that are slower."""
         return self._of("slower")
 
     @property
     def undecided(self) -> list[Judged]:
-        """Those of which the data cannot tell."""
+        """The candidates of which the data cannot tell."""
         return self._of("undecided")
 
     def _of(self, verdict: Verdict) -> list[Judged]:
@@ -405,7 +405,7 @@ class BreakEven(Record, frozen=True, kw_only=True):
 
     @property
     def extrapolated(self) -> bool:
-        """Whether one of its numbers lies beyond what was measured."""
+        """Say whether one of its numbers lies beyond what was measured."""
         numbers = [n for n in (self.calls, self.low, self.high) if n is not None]
         return self.measured_calls is not None and max(numbers, default=0) > self.measured_calls
 

@@ -1,4 +1,4 @@
-"""What every written record has in common: values, names, and how a document is found."""
+"""The base of every written record: values, names, and how a document is found."""
 
 from __future__ import annotations
 

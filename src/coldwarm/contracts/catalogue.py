@@ -1,4 +1,4 @@
-"""What patterns and claims have shown when they were measured."""
+"""The results of patterns and claims that were measured."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ MAX_BYTES = 2**27
 
 
 class _Contract(NamedTuple):
-    """What is written under one ``schema_version``."""
+    """A kind of document, as this coldwarm writes it."""
 
     kind: str
     """``<family>.<kind>``, without the version."""

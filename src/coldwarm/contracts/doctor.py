@@ -1,4 +1,4 @@
-"""What the doctor says of a program that it watched."""
+"""The doctor's report on a program that it watched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a run was measured: the machine, the interpreter and everything installed.
+"""The place of a measurement: the machine, the interpreter and everything installed.
 
 The record holds what a reader needs to judge a figure or to set the same thing up
 again. What changes from minute to minute (load, steal) is either left out or left out of

@@ -73,7 +73,7 @@ def encode_line(kind: Kind, record: Observation | Making | Mapping[str, Any]) ->
 
 
 class Header(msgspec.Struct, frozen=True):
-    """What a journal's first line says of its run; a later coldwarm's may say more."""
+    """The first line of a journal, on its run; a later coldwarm's may say more."""
 
     run_id: str
     started_at: str

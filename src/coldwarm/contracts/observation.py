@@ -1,4 +1,4 @@
-"""What one process saw: phases, raw samples, evidence, telemetry."""
+"""Observations, each of one process: phases, raw samples, evidence, telemetry."""
 
 from __future__ import annotations
 

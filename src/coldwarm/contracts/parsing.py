@@ -92,7 +92,7 @@ def refuse_non_finite(value: Any, name: str) -> None:
 
 
 def _suspect(value: Any) -> bool:
-    """Whether a value has to be checked; a finite number, as most are, has not."""
+    """Say whether a value has to be checked; a finite number, as most are, has not."""
     return type(value) is not float or not math.isfinite(value)
 
 

@@ -1,4 +1,4 @@
-"""What fails: thresholds and limits, from the command line and from a policy file in TOML."""
+"""Policies, which say what fails: from the command line, and from a file in TOML."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ files happen to be resident."""
 
 @dataclass(frozen=True)
 class CountLimit:
-    """How many more are allowed than there were: a number of them, or a share of those."""
+    """The most that may be added: a number, or a share of what there was."""
 
     more: int = 0
     share: float = 0.0

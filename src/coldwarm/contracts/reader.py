@@ -39,42 +39,33 @@ _LONGEST = 1024
 """Characters of a path; no artifact names a longer one."""
 
 
-class OutsideError(ValueError):
-    """A path that is not followed; its message says why."""
-
-
 def inside(folder: Path, named: str) -> Path:
     """Return a regular file below a folder by its relative path.
 
     Raises:
-        OutsideError: it is absolute, climbs, leads out through a link, or is no regular file.
+        ContractError: it is absolute, climbs, leads out through a link, or is no regular file.
     """
+
+    def refused(what: str) -> ContractError:
+        return fault(str(folder), None, None, f"{shorten(named)!r} {what}")
+
     pure = PurePosixPath(named)
     if len(named) > _LONGEST:
-        message = f"{shorten(named)!r} is longer than {_LONGEST} characters; no path here is"
-        raise OutsideError(message)
+        raise refused(f"is longer than {_LONGEST} characters; no path here is")
     if pure.is_absolute() or ".." in pure.parts:
-        message = f"{shorten(named)!r} leads out of the folder; expected a path below it"
-        raise OutsideError(message)
+        raise refused("leads out of the folder; expected a path below it")
     file = folder / pure
     try:
         if not file.resolve().is_relative_to(folder.resolve()):
-            message = f"{shorten(named)!r} leads out of the folder through a link"
-            message += "; put the file itself there"
-            raise OutsideError(message)
+            raise refused("leads out of the folder through a link; put the file itself there")
         mode = file.stat().st_mode
     except FileNotFoundError:
-        message = f"{shorten(named)!r} is not there"
-        raise OutsideError(message) from None
+        raise refused("is not there") from None
     except (OSError, RuntimeError, ValueError) as error:  # links in a circle, names no file has
-        if isinstance(error, OutsideError):
-            raise
         why = getattr(error, "strerror", None) or str(error)
-        message = f"{shorten(named)!r} cannot be followed: {why}"
-        raise OutsideError(message) from None
+        raise refused(f"cannot be followed: {why}") from None
     if not stat.S_ISREG(mode):
-        message = f"{shorten(named)!r} is no regular file"
-        raise OutsideError(message)
+        raise refused("is no regular file")
     return file
 
 
@@ -183,8 +174,8 @@ class Index:
         path, sha256 = pair
         try:
             file = inside(self.path.parent, path)
-        except OutsideError as error:
-            yield self._fault((*at, f"{prefix}path"), f"{error}; {_ADVICE}")
+        except ContractError as error:
+            yield self._fault((*at, f"{prefix}path"), f"{error.what}; {_ADVICE}")
             return None
         if file.resolve() in self._seen:
             yield self._fault((*at, f"{prefix}path"), f"{path!r} is named twice; {_ADVICE}")
@@ -221,7 +212,7 @@ _LISTED = {"coldwarm.case_result", "coldwarm.answers", "nextstat.ml_benchmark_re
 
 
 class ArtifactFinding(NamedTuple):
-    """What was found out about one artifact."""
+    """The state of one artifact."""
 
     path: str
     contract: str
@@ -267,8 +258,8 @@ def _file(path: Path, folder: Path | None = None) -> Iterator[ArtifactFinding]:
     if folder is not None:
         try:
             inside(folder, path.relative_to(folder).as_posix())
-        except OutsideError as error:
-            yield _broken(path, fault(str(path), None, None, str(error)))
+        except ContractError as error:
+            yield _broken(path, fault(str(path), None, None, error.what))
             return
     if path.suffix == ".jsonl":
         yield from _journal(path)
@@ -403,13 +394,6 @@ def _run(path: Path) -> Measured:
     )
 
 
-def _inside(folder: Path, name: str) -> Path:
-    try:
-        return inside(folder, name)
-    except OutsideError as error:
-        raise fault(str(folder), None, None, str(error)) from None
-
-
 def _names(index: Path, file: Path) -> bool:
     """Say whether there is the index of a run that names a file; any folder may hold another."""
     try:
@@ -428,7 +412,7 @@ def _single(path: Path, case: CaseResult) -> Measured:
     environment = None
     folder = path.resolve().parent.parent
     if (folder / "environment.json").exists():
-        beside = _inside(folder, "environment.json")
+        beside = inside(folder, "environment.json")
         data = read_bytes(beside)
         if hashlib.sha256(data).hexdigest() == case.environment_sha256:
             environment = decode_as(Environment, data, str(beside))

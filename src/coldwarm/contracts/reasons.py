@@ -1,4 +1,4 @@
-"""Why something is so: every reason, caution, rejection, limitation and refusal, as data.
+"""Reasons as data: every caution, rejection, limitation and refusal.
 
 A reason is a code with parameters. Each feature declares its codes in its module ``reasons``: the
 words in ``REASONS``, what a person can do in ``ADVICE``. No module chooses by the words. The
@@ -41,7 +41,7 @@ REASONS = {"stated": "{text}", "several": "{parts}"}
 
 
 class _Said(NamedTuple):
-    """What is declared of a code."""
+    """The declaration of a code."""
 
     sentence: str
     """Without a full stop. ``{parts}`` are the reasons that it rests on. After a colon: how a value

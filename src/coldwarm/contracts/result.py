@@ -1,4 +1,4 @@
-"""How a case was measured, in enough detail to measure it again, and its result in a run."""
+"""The protocol of a case, in enough detail to measure it again, and its result in a run."""
 
 from __future__ import annotations
 
@@ -246,7 +246,7 @@ class Making(Record, frozen=True, kw_only=True):
 
     @property
     def artifact_bytes(self) -> int:
-        """How large the artifacts are together."""
+        """The size of the artifacts together."""
         return sum(artifact.bytes for artifact in self.artifacts)
 
     @property
@@ -299,7 +299,7 @@ class CaseResult(Record, frozen=True, kw_only=True):
 
     @property
     def group(self) -> str:
-        """What it is compared within."""
+        """The name of the group that it is compared within."""
         return group_name(self.workload, self.size, self.dtype)
 
     @property

@@ -1,4 +1,4 @@
-"""What a snapshot consists of, and what was found out about one: verified, compared, replicated.
+"""Snapshots: their parts, and the records of one that was verified, compared or replicated.
 
 The published contracts allow no other fields and no null; what was not found out is ``unknown``.
 """
@@ -396,7 +396,7 @@ class Verification(Record, frozen=True, kw_only=True):
 
     @property
     def proved(self) -> bool:
-        """Whether nothing is wrong, and nothing only hashed."""
+        """Say whether nothing is wrong, and nothing only hashed."""
         return self.holds and not self.n_only_hashed and not self.n_figures_only_hashed
 
 

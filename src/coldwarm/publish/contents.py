@@ -13,7 +13,7 @@ from coldwarm.contracts.environment import ENVIRONMENT
 from coldwarm.contracts.journal import JOURNAL
 from coldwarm.contracts.nextstat import NextstatSuite
 from coldwarm.contracts.parsing import fault
-from coldwarm.contracts.reader import NAME, OutsideError, index_in, inside
+from coldwarm.contracts.reader import NAME, index_in, inside
 from coldwarm.errors import ContractError, InvalidResultError, UsageError
 from coldwarm.publish import layout, redacting
 from coldwarm.publish.runs import (
@@ -106,11 +106,12 @@ def _files_of_run(path: Path, suite: SuiteResult) -> Iterator[tuple[str, bytes]]
     published = f"{layout.PUBLISHED}/{nextstat.INDEX}"
     for name in (*names, published, JOURNAL):
         try:
-            data = read_bytes(inside(path, name))
-        except OutsideError as error:
+            found = inside(path, name)
+        except ContractError:
             if name in names:
-                raise fault(str(path), None, None, str(error)) from None
+                raise
             continue
+        data = read_bytes(found)
         yield name, data
         if name == published:
             index = decode_as(NextstatSuite, data, str(path / name))

@@ -9,8 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.codec import read_bytes
-from coldwarm.contracts.parsing import fault
-from coldwarm.contracts.reader import OutsideError, inside
+from coldwarm.contracts.reader import inside
 from coldwarm.errors import StorageError
 
 if TYPE_CHECKING:
@@ -28,10 +27,7 @@ def read_inside(folder: Path, name: str) -> bytes:
     Raises:
         ContractError: it is not there, leads out of the folder, or is no file.
     """
-    try:
-        return read_bytes(inside(folder, name))
-    except OutsideError as error:
-        raise fault(str(folder), None, None, str(error)) from None
+    return read_bytes(inside(folder, name))
 
 
 def next_to(folder: Path) -> Path:

@@ -1,4 +1,4 @@
-"""Where a stored result says anything else than follows from what was measured. Pure."""
+"""Conflicts of a stored result with what follows from what was measured. Pure."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ At = tuple[str | int, ...]
 
 
 class Conflict(NamedTuple):
-    """One such thing: where it stands, and what it is."""
+    """A field of a stored result that does not follow from what was measured."""
 
     at: At
     what: str

@@ -27,7 +27,7 @@ from coldwarm.contracts.journal import JOURNAL, read_lines
 from coldwarm.contracts.nextstat import NextstatResult
 from coldwarm.contracts.observation import Observation
 from coldwarm.contracts.parsing import dotted, fault, line_of
-from coldwarm.contracts.reader import NAME, ArtifactFinding, OutsideError, artifacts, check, inside
+from coldwarm.contracts.reader import NAME, ArtifactFinding, artifacts, check, inside
 from coldwarm.contracts.reasons import because, is_wrong, together
 from coldwarm.errors import ContractError, UsageError
 from coldwarm.runner import consistency
@@ -243,7 +243,7 @@ def computed_again(measured: Measured) -> _Checked:
 
 
 class StoredFaults:
-    """What was found out so far."""
+    """Faults of stored files, and differences that another version explains."""
 
     def __init__(self) -> None:
         """Nothing is wrong yet."""
@@ -416,7 +416,7 @@ def _published(case: CaseResult, measured: Measured) -> Iterator[tuple[str, list
         try:
             file = inside(Path(measured.path) / "nextstat", f"{name}.json")
             stored = load_as(NextstatResult, file)
-        except (OutsideError, ContractError):
+        except ContractError:
             continue  # the index of published results says what is wrong
         by_itself = list(by_any_rules(consistency.wrong_published(stored)))
         yield str(file), by_itself or list(consistency.between(stored, made))
@@ -425,13 +425,9 @@ def _published(case: CaseResult, measured: Measured) -> Iterator[tuple[str, list
 def _journalled(measured: Measured) -> Iterator[tuple[str, CaseResult, list[Conflict]]]:
     """Hold the observations of each case against the journal, where that is whole."""
     try:
-        path = inside(Path(measured.path), JOURNAL)
-    except OutsideError:
-        return  # without one, there is nothing to hold them against
-    try:
-        entries, faults = read_lines(path)
+        entries, faults = read_lines(inside(Path(measured.path), JOURNAL))
     except ContractError:
-        return  # a line of a later version, of which the contracts say so
+        return  # there is none, or one of a later version, of which the contracts say so
     if faults:
         return
     told: dict[str, dict[tuple[str, int, int], Observation]] = {}

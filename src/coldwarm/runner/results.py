@@ -37,7 +37,7 @@ CASES = "cases"
 
 @dataclass(frozen=True)
 class RunFacts:
-    """What all results of a run share."""
+    """Facts that all results of a run share."""
 
     options: Options
     run_id: str

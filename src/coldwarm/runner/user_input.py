@@ -1,4 +1,4 @@
-"""What comes in from the user's world, as it may be told: variables, command lines, values. Pure.
+"""Input from the user's world, as it may be told: variables, command lines, values.
 
 The value of a variable is told by an allow-list of those that change a measurement, and only
 where it looks like a setting. Of one whose name sounds like a secret, or whose value looks like

@@ -22,9 +22,9 @@ from coldwarm.contracts.catalogue import (
     PatternResults,
 )
 from coldwarm.contracts.parsing import fault
-from coldwarm.contracts.reader import NAME, OutsideError, inside
+from coldwarm.contracts.reader import NAME, inside
 from coldwarm.contracts.reasons import because
-from coldwarm.errors import UsageError
+from coldwarm.errors import ContractError, UsageError
 from coldwarm.runner import recompute
 from coldwarm.runner.catalogue import evidence
 from coldwarm.runner.catalogue.measuring import sha256
@@ -135,8 +135,8 @@ class Stored:
         """
         try:
             return inside(self.folder, f"{path}/{NAME}")
-        except OutsideError as error:
-            raise fault(str(self.folder / INDEXES[self.kind]), None, None, str(error)) from None
+        except ContractError as error:
+            raise fault(str(self.folder / INDEXES[self.kind]), None, None, error.what) from None
 
 
 @dataclass(frozen=True)
