@@ -21,7 +21,7 @@ from coldwarm.report.sentences import advice
 from coldwarm.stats import outcome
 from coldwarm.stats.bench_report import bench_report
 from coldwarm.stats.compare.comparable import known_noise
-from coldwarm.stats.compare.figures import Asked, compare_runs, fails, surely_below, unshown
+from coldwarm.stats.compare.figures import compare_runs, fails, surely_below, unshown
 from coldwarm.stats.compare.results import compare_results
 
 if TYPE_CHECKING:
@@ -260,15 +260,15 @@ def test_what_is_surely_below_a_limit_is_told(
 
 def test_a_limit_that_could_not_be_shown_says_what_it_takes() -> None:
     wide = judged(1.0, 1 / 1.15, 1.15)
-    found = unshown("after", wide, Asked({"slower": 0.05}, round_s=2.0), 6)
+    found = unshown("after", wide, {"slower": 0.05}, 6, round_s=2.0)
     assert found is not None
     assert found.limit == 0.05
     assert found.half_width == pytest.approx(0.15)
     assert 20 < found.n_further < 80
     assert found.further_s == pytest.approx(2.0 * found.n_further)
-    assert unshown("after", wide, Asked({"slower": 0.16}, round_s=2.0), 6) is None
-    assert unshown("after", wide, Asked({"undecided": 0.0}, round_s=2.0), 6) is None
-    few = unshown("after", judged(2.0, 1.9, 2.1, confidence=0.75), Asked({"slower": 0.5}), 3)
+    assert unshown("after", wide, {"slower": 0.16}, 6, round_s=2.0) is None
+    assert unshown("after", wide, {"undecided": 0.0}, 6, round_s=2.0) is None
+    few = unshown("after", judged(2.0, 1.9, 2.1, confidence=0.75), {"slower": 0.5}, 3, round_s=None)
     assert few is not None
     assert (few.half_width, few.n_further, few.further_s) == (None, 2, None)
 

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 _FEWEST = 2
 """Candidates of which one can be the cheapest."""
-MODES: dict[Reading, CacheMode] = {"process": EMPTY, "imported": EMPTY, "cached": FILLED}
+_MODES: dict[Reading, CacheMode] = {"process": EMPTY, "imported": EMPTY, "cached": FILLED}
 """The cache mode in which the processes of a reading start."""
 
 
@@ -127,12 +127,12 @@ def _by_calls(
     """Yield the readings whose cache modes were measured."""
     asked = set(_asked(cases))
     held = {case.candidate: why for case in cases if (why := held_back(case)) is not None}
-    needed = {reading: {MODES[reading], WARM} for reading in READINGS}
+    needed = {reading: {_MODES[reading], WARM} for reading in READINGS}
     measured = [reading for reading in READINGS if asked >= needed[reading]]
     for reading in measured:
         why = _doubt(controls, needed[reading])
         if why:
-            yield without_ranges(reading, why)
+            yield _without_ranges(reading, why)
             continue
         told = [one for one in known if one.candidate not in held]
         found = by_calls(told, reading, len(measured))
@@ -147,7 +147,7 @@ def _by_calls(
 def _doubt(controls: Iterable[CaseResult], modes: set[CacheMode]) -> Reason | None:
     """Return why nothing is told where a program differs from itself in one of these modes."""
     for control, one in differing(controls):
-        if one.metric in {metric(control, mode) for mode in modes}:
+        if one.metric in {_metric(control, mode) for mode in modes}:
             return doubt(control, one, one.reason)
     return None
 
@@ -221,7 +221,7 @@ def by_calls(known: Sequence[Costs], reading: Reading, n_readings: int = 1) -> B
     compared = [one for one in known if one.candidate not in left_out]
     names = [one.candidate for one in compared]
     if len(compared) <= 1:
-        return without_ranges(reading, because("no_other_total"), names, left_out)
+        return _without_ranges(reading, because("no_other_total"), names, left_out)
     pairs = {
         (place, other): dearer(compared[place], compared[other], NEEDED[reading])
         for place in range(len(compared))
@@ -245,7 +245,7 @@ def by_calls(known: Sequence[Costs], reading: Reading, n_readings: int = 1) -> B
     )
 
 
-def without_ranges(
+def _without_ranges(
     reading: Reading,
     reason: Reason,
     candidates: Sequence[str] = (),
@@ -377,7 +377,7 @@ def leads(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> list[Lead]
     return [one for one in found if one is not None]
 
 
-def metric(case: CaseResult, mode: CacheMode) -> str:
+def _metric(case: CaseResult, mode: CacheMode) -> str:
     """Name the metric that stands for a mode: of a scenario, that of its whole loop."""
     if mode == WARM:
         return "warm.call_s"
@@ -389,7 +389,7 @@ def _lead(cases: Sequence[CaseResult], mode: CacheMode) -> Lead | None:
         (case.candidate, comparison)
         for case in cases
         for comparison in case.comparisons
-        if comparison.metric == metric(case, mode)
+        if comparison.metric == _metric(case, mode)
     ]
     names = {case.case: case.candidate for case in cases}
     baselines = {one.baseline for _, one in found}

@@ -10,7 +10,7 @@ from coldwarm.contracts.bench import BenchCandidate, BenchControl, BenchReport, 
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.answers import answers
 from coldwarm.stats.cautions import held_back
-from coldwarm.stats.compare.figures import Asked, fails, judge_counts, surely_below, unshown
+from coldwarm.stats.compare.figures import fails, judge_counts, surely_below, unshown
 from coldwarm.stats.plan.costs import EMPTY, gather
 from coldwarm.stats.plan.planning import Job, plan
 from coldwarm.stats.selection import counted
@@ -116,8 +116,8 @@ def _unshown(
         mode = _mode(comparison.metric, sides[0].protocol.cache_modes)
         seen = [counted(side.observations, mode) for side in sides]
         costs_s = [statistics.mean(o.wall_s for o in side) for side in seen if side]
-        asked = Asked(limits, round_s=sum(costs_s))
-        found = unshown(one.candidate, comparison, asked, min(map(len, seen)))
+        n = min(map(len, seen))
+        found = unshown(one.candidate, comparison, limits, n, round_s=sum(costs_s))
         if found is not None:
             yield found
 

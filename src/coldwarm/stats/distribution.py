@@ -90,7 +90,7 @@ _BY_ORDER = 30
 
 
 @dataclass(frozen=True)
-class Precision:
+class _Precision:
     """Whether to go on measuring.
 
     ``reached`` is the relative half-width of the interval of the median (0.02 is 2 %), or
@@ -111,7 +111,7 @@ def precision_of(summary: Summary) -> float | None:
     return (summary.high - summary.low) / (2 * summary.median)
 
 
-def assess(values: Sequence[float], *, target: float, fewest: int, most: int) -> Precision:
+def assess(values: Sequence[float], *, target: float, fewest: int, most: int) -> _Precision:
     """Judge the figures so far, one of each process, in seconds or any other unit.
 
     ``target`` is the relative half-width asked for; ``fewest`` and ``most`` bound the processes.
@@ -126,13 +126,13 @@ def assess(values: Sequence[float], *, target: float, fewest: int, most: int) ->
         if interval.low is not None and interval.high is not None:
             reached = (interval.high - interval.low) / (2 * middle)
     if n < fewest:
-        return Precision(reached, met=False, more=fewest - n)
+        return _Precision(reached, met=False, more=fewest - n)
     if reached is not None and reached <= target:
-        return Precision(reached, met=True, more=0)
+        return _Precision(reached, met=True, more=0)
     if n >= most:
-        return Precision(reached, met=False, more=0)
+        return _Precision(reached, met=False, more=0)
     enough = _processes_needed(values, target, most)
-    return Precision(reached, met=False, more=max(1, enough - n))
+    return _Precision(reached, met=False, more=max(1, enough - n))
 
 
 def _processes_needed(values: Sequence[float], target: float, most: int) -> int:

@@ -101,7 +101,7 @@ def with_comparisons(
     others = [result for result in compared if result.control_of is None]
     held = iter(ratio.held([one for result in others for one in result.comparisons]))
     judged = {
-        result.case: withheld(list(islice(held, len(result.comparisons))), controls)
+        result.case: _withheld(list(islice(held, len(result.comparisons))), controls)
         for result in others
     }
     return [
@@ -129,7 +129,9 @@ def published_of(result: CaseResult, environment: Environment) -> list[tuple[str
     return nextstat.express(result, environment, steady)
 
 
-def withheld(comparisons: Sequence[Comparison], controls: Iterable[CaseResult]) -> list[Comparison]:
+def _withheld(
+    comparisons: Sequence[Comparison], controls: Iterable[CaseResult]
+) -> list[Comparison]:
     """Return the comparisons, undecided where a control differs from the same baseline."""
     found_of = {(one.baseline, one.metric): (control, one) for control, one in differing(controls)}
 

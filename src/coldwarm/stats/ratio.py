@@ -121,8 +121,10 @@ def compare(  # noqa: PLR0913 - two sides and two choices, each by name
     """
     reason = fault({"case": ours, "baseline": theirs})
     if reason is None:
-        found = differences(ours, theirs)
-        return _judged(metric, baseline, found, threshold, confidence, tested=tested)
+        found = _differences(ours, theirs)
+        return compare_differences(
+            metric, baseline, found, threshold=threshold, confidence=confidence, tested=tested
+        )
     return Comparison(
         metric=metric,
         baseline=baseline,
@@ -153,17 +155,12 @@ def compare_pairs(  # noqa: PLR0913 - as ``compare``
     groups = list(pairs.values())
     basis = because("block_pairs", n_pairs=sum(map(len, groups)), n_rounds=len(groups))
     found = _of_rounds(group_medians(groups).tolist(), basis)
-    return _judged(metric, baseline, found, threshold, confidence, tested=tested)
+    return compare_differences(
+        metric, baseline, found, threshold=threshold, confidence=confidence, tested=tested
+    )
 
 
-def compare_differences(
-    metric: str, baseline: str, found: Differences, *, threshold: float
-) -> Comparison:
-    """Compare a candidate with its baseline by what is known of the logarithm of their ratio."""
-    return _judged(metric, baseline, found, threshold, CONFIDENCE, tested=True)
-
-
-def differences(ours: Rounds, theirs: Rounds) -> Differences:
+def _differences(ours: Rounds, theirs: Rounds) -> Differences:
     """Return the logarithm of ours over theirs; at least two rounds each, values above 0.
 
     Rounds are paired where enough are common (``common_rounds``); the others are then left out.
@@ -212,15 +209,16 @@ def same_within(threshold: float) -> tuple[float, float]:
     return 1 / (1 + threshold), 1 + threshold
 
 
-def _judged(  # noqa: PLR0913 - as ``compare``
+def compare_differences(  # noqa: PLR0913 - as ``compare``
     metric: str,
     baseline: str,
     found: Differences,
-    threshold: float,
-    confidence: float,
     *,
-    tested: bool,
+    threshold: float,
+    confidence: float = CONFIDENCE,
+    tested: bool = True,
 ) -> Comparison:
+    """Compare a candidate with its baseline by what is known of the logarithm of their ratio."""
     band = math.log1p(threshold)
     few = found.n < FEWEST_FOR_CONFIDENCE
     at = found.bounded(confidence)

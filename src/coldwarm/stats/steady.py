@@ -30,13 +30,13 @@ _MOST_POINTS = 250
 def segments(values: Sequence[float]) -> list[tuple[int, int]]:
     """Return the half-open index ranges of constant level, in order, covering all values."""
     series = np.asarray(values, dtype=np.float64)
-    points, stride = condensed(series)
+    points, stride = _condensed(series)
     edges = [edge * stride for edge in _partition(_ranks(points))]
     edges[-1] = len(series)
     return list(pairwise(edges))
 
 
-def condensed(series: Floats) -> tuple[Floats, int]:
+def _condensed(series: Floats) -> tuple[Floats, int]:
     """Return at most ``_MOST_POINTS`` medians of neighbours, and how many each stands for."""
     stride = max(1, math.ceil(len(series) / _MOST_POINTS))
     if stride == 1:
@@ -47,7 +47,7 @@ def condensed(series: Floats) -> tuple[Floats, int]:
     return np.concatenate([medians, rest]), stride
 
 
-def is_slope(values: Sequence[float], pieces: Sequence[tuple[int, int]]) -> bool:
+def _is_slope(values: Sequence[float], pieces: Sequence[tuple[int, int]]) -> bool:
     """Say whether a straight line describes the ranks better than the constant pieces do.
 
     A steady trend is cut into a staircase, whose last step must not pass for a level. Both
@@ -139,7 +139,7 @@ def two_levels(values: Sequence[float]) -> TwoLevels | None:
     return TwoLevels(lower, upper, 1 - cut / len(ordered))
 
 
-TOLERANCE = 0.02
+_TOLERANCE = 0.02
 """Relative difference between two levels that is too small to matter."""
 FEWEST_SAMPLES = 5
 _SMALLEST_STEADY_SHARE = 0.25
@@ -198,7 +198,7 @@ def _detect(blocks: tuple[tuple[float, ...], ...]) -> Steadiness:
         return _unsteady(because("below_clock"), series, where, total)
     pieces = segments(series.tolist())
     change = _halves(series)
-    if abs(change) > TOLERANCE / 2 and is_slope(series.tolist(), pieces):
+    if abs(change) > _TOLERANCE / 2 and _is_slope(series.tolist(), pieces):
         return _unsteady(because("drifts", change_share=change), series, where, total)
     start = _steady_start(series, pieces)
     if start is None:
@@ -268,7 +268,7 @@ def _lead(blocks: Sequence[Sequence[float]], place: int) -> int:
     if len(later) < 2:  # noqa: PLR2004 - one sample has no spread
         return 0
     low, middle, high = np.quantile(later, (0.25, 0.5, 0.75))
-    fence = max(middle * (1 + TOLERANCE), high + _FAR_OUT * (high - low))
+    fence = max(middle * (1 + _TOLERANCE), high + _FAR_OUT * (high - low))
     limit = len(block) // 2
     return next((i for i, sample in enumerate(block[:limit]) if sample <= fence), limit)
 
@@ -280,7 +280,7 @@ def _steady_start(series: Floats, pieces: Sequence[tuple[int, int]]) -> int | No
     more than a fifth of it.
     """
     levels = [float(np.median(series[start:stop])) for start, stop in pieces]
-    width = max(TOLERANCE, _scatter(series, pieces) / 2)
+    width = max(_TOLERANCE, _scatter(series, pieces) / 2)
     short = _MOST_BURSTS_SHARE * _SMALLEST_STEADY_SHARE * len(series)
     last = len(pieces) - 1
     lengths = [stop - start for start, stop in pieces]
@@ -306,12 +306,12 @@ def _scatter(series: Floats, pieces: Sequence[tuple[int, int]]) -> float:
 
 def _drift(series: Floats) -> Reason | None:
     """Say how far a level drifts, or ``None`` where it does not (Mann-Kendall)."""
-    points, _ = condensed(series)
+    points, _ = _condensed(series)
     n = len(points)
     change = _halves(series)
     later = np.triu(np.sign(points[None, :] - points[:, None]), 1).sum()
     error = (n * (n - 1) * (2 * n + 5) / 18) ** 0.5
-    if abs(change) <= TOLERANCE / 2 or abs(later) < _CLEAR_DRIFT * error:
+    if abs(change) <= _TOLERANCE / 2 or abs(later) < _CLEAR_DRIFT * error:
         return None
     return because("drifts", change_share=change)
 
@@ -324,7 +324,7 @@ def slope(values: Floats) -> float | None:
     """
     if len(values) < FEWEST_SAMPLES or values.min() <= 0:
         return None
-    points, _ = condensed(values)
+    points, _ = _condensed(values)
     logs = np.log(points)
     first, second = np.triu_indices(len(logs), 1)
     return float(np.median((logs[second] - logs[first]) / (second - first)) * (len(logs) - 1))
@@ -347,7 +347,7 @@ def _steady_reason(series: Floats, start: int, warmup: int, total: int) -> Reaso
     """Say from where on the process is steady, and whether it became slower."""
     if start >= FEWEST_SAMPLES:
         change = float(np.median(series[start:]) / np.median(series[:start]) - 1)
-        if change > TOLERANCE:
+        if change > _TOLERANCE:
             slower = {"n_warmup": warmup, "n_samples": total, "slower_share": change}
             return because("steady_slower", **slower)
     return because("steady_after", n_warmup=warmup, n_samples=total)

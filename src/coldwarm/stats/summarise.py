@@ -138,7 +138,7 @@ def figure(observation: Observation, name: str) -> float | None:
     if name == "start":
         return _start(observation)
     if name in LOOP_FIGURES:
-        return loop_figure(observation, name)
+        return _loop_figure(observation, name)
     return observation.new_shape_s if name == "new_shape" else _phase_or_part(observation, name)
 
 
@@ -169,7 +169,7 @@ def _figure_names(observations: Sequence[Observation]) -> list[str]:
     if any(observation.phase_s("build") is not None for observation in observations):
         names.insert(names.index("wrap"), "build")
     names += [phase.name for observation in observations for phase in observation.phases]
-    names += [f"first_call.{part}" for part in CALL_PARTS]
+    names += [f"first_call.{part}" for part in _CALL_PARTS]
     if any(name.startswith("new_shape_") for name in names):
         names.append("new_shape")
     if any(observation.loop for observation in observations):
@@ -268,7 +268,7 @@ def compare_case(  # noqa: PLR0913 - two sides and two choices, each by name
         if mode == WARM:
             comparisons.append(_compare_warm(baseline, theirs, ours, limits))
             continue
-        for name in headlines([*ours, *theirs]):
+        for name in _headlines([*ours, *theirs]):
             first, second = (cold_rounds(side, mode, name) for side in (ours, theirs))
             comparisons.append(compare(f"{mode}.{name}_s", baseline, first, second, **limits))
     return comparisons
@@ -303,11 +303,11 @@ def _compare_warm(
     return msgspec.structs.replace(judged, reason=reason)
 
 
-CALL_PARTS = ("trace", "lower", "compile", "cache_read", "rest")
+_CALL_PARTS = ("trace", "lower", "compile", "cache_read", "rest")
 LOOP_FIGURES = (
     "total",
     "loop",
-    *(f"loop.{part}" for part in CALL_PARTS),
+    *(f"loop.{part}" for part in _CALL_PARTS),
     "step.compiling",
     "step.plain",
 )
@@ -318,7 +318,7 @@ NO_STEP = {
 }
 
 
-def loop_figure(observation: Observation, name: str) -> float | None:
+def _loop_figure(observation: Observation, name: str) -> float | None:
     """Return one of ``FIGURES`` of a process, in seconds; ``None`` where it has none."""
     account = observation.loop
     if account is None:
@@ -333,10 +333,10 @@ def loop_figure(observation: Observation, name: str) -> float | None:
 
 def headline(observations: Sequence[Observation]) -> str:
     """Return the figure that stands for a cold mode: of a scenario, that of its whole loop."""
-    return headlines(observations)[-1]
+    return _headlines(observations)[-1]
 
 
-def headlines(observations: Sequence[Observation]) -> tuple[str, ...]:
+def _headlines(observations: Sequence[Observation]) -> tuple[str, ...]:
     """Return the figures by which candidates are compared in a cold mode."""
     whole = any(observation.loop for observation in observations)
     return ("ttfr", "total") if whole else ("ttfr",)
@@ -477,7 +477,7 @@ _CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
-class Drift:
+class _Drift:
     """Relative change of the calls of a case from half-time on, with its interval at 95 %."""
 
     share: float
@@ -491,14 +491,14 @@ class Drift:
         return self.low > _SMALLEST_DRIFT or self.high < -_SMALLEST_DRIFT
 
 
-def across(changes: Sequence[float | None]) -> Drift | None:
+def across(changes: Sequence[float | None]) -> _Drift | None:
     """Return what processes show together, each by its slope; ``None``: they are too few."""
     known = [change for change in changes if change is not None]
     if len(known) < _FEWEST_PROCESSES:
         return None
     found = paired(known, _CONFIDENCE)
     share, low, high = (math.expm1(min(x, 1.0)) for x in (found.middle, found.low, found.high))
-    return Drift(share, low, high, len(known))
+    return _Drift(share, low, high, len(known))
 
 
 _LARGE_MOTION = 0.2
@@ -527,7 +527,7 @@ def steady_state(processes: Sequence[WarmProcess]) -> SteadyState:
     )
 
 
-def _against(states: Sequence[Steadiness], found: Drift | None) -> Reason | None:
+def _against(states: Sequence[Steadiness], found: _Drift | None) -> Reason | None:
     if not states:
         return because("no_valid_process")
     if found is not None and found.matters:
@@ -542,7 +542,7 @@ def _against(states: Sequence[Steadiness], found: Drift | None) -> Reason | None
     return because("several", unsteady, *distinct(state.reason for state in states))
 
 
-def _in_favour(processes: Sequence[WarmProcess], found: Drift | None) -> Reason:
+def _in_favour(processes: Sequence[WarmProcess], found: _Drift | None) -> Reason:
     n_steady = sum(process.steadiness.steady for process in processes)
     longest = max(process.warmup for process in processes)
     if n_steady == len(processes):

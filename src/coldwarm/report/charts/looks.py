@@ -28,7 +28,7 @@ COLOURS = (
     "#a04848",
 )
 _DASHES = ([1, 0], [6, 3], [2, 2])
-SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+_SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 _USUAL = {
     "numpy": 0,
     "jax_jit": 1,
@@ -95,7 +95,7 @@ def _backend(candidate: str) -> str:
 def _look(place: int) -> Look:
     again, colour = divmod(place, len(COLOURS))
     first, second = _DASHES[again % len(_DASHES)]
-    return Look(COLOURS[colour], (first, second), SHAPES[again % len(SHAPES)])
+    return Look(COLOURS[colour], (first, second), _SHAPES[again % len(_SHAPES)])
 
 
 def colour_scale(of: Mapping[str, Look]) -> dict[str, Any]:

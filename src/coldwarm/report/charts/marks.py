@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from coldwarm.report.charts.chart import Row, Spec
     from coldwarm.report.charts.looks import Look
 
-Known = TypeVar("Known", bound=str)
+_Known = TypeVar("_Known", bound=str)
 """Kept by what orders values of one type."""
 WIDTH = 560
 """Of a figure's plot, in pixels, without the names beside it."""
@@ -207,7 +207,7 @@ def only(**values: str | bool) -> list[Spec]:
     return [{"filter": {"field": key, "equal": value}} for key, value in values.items()]
 
 
-def there(found: Iterable[Row], key: str, order: Iterable[Known]) -> list[Known]:
+def there(found: Iterable[Row], key: str, order: Iterable[_Known]) -> list[_Known]:
     """Return which of the values in this order any row has under a key."""
     have = {row[key] for row in found}
     return [value for value in order if value in have]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _EMPTY: CacheMode = "cold_process_cold_cache"
 
 
-class Call(NamedTuple):
+class _Call(NamedTuple):
     """A call of one process: its ``first``, one with a ``new`` shape, or a ``warm`` one."""
 
     candidate: str
@@ -29,25 +29,25 @@ class Call(NamedTuple):
     seconds: float
 
 
-def _calls(cases: Sequence[CaseResult]) -> list[Call]:
+def _calls(cases: Sequence[CaseResult]) -> list[_Call]:
     """Return the calls of cases in which new shapes were measured; of warm ones the medians."""
     able = [case for case in cases if any(_new(case))]
     found = []
     for case in able:
         found += _new(case)
         found += [
-            Call(case.candidate, "first", number, first_s)
+            _Call(case.candidate, "first", number, first_s)
             for number, seen in enumerate(counted(case.observations, _EMPTY), 1)
             if (first_s := seen.phase_s("first_call")) is not None
         ]
     return found + [
-        Call(one.candidate, "warm", one.process, one.median_s) for one in warm.processes(able)
+        _Call(one.candidate, "warm", one.process, one.median_s) for one in warm.processes(able)
     ]
 
 
-def _new(case: CaseResult) -> list[Call]:
+def _new(case: CaseResult) -> list[_Call]:
     return [
-        Call(case.candidate, "new", number, phase.duration_s)
+        _Call(case.candidate, "new", number, phase.duration_s)
         for number, seen in enumerate(counted(case.observations, _EMPTY), 1)
         for phase in seen.phases
         if phase.name.startswith("new_shape_")

@@ -48,7 +48,7 @@ class _Sample(NamedTuple):
     """Whether it was made before the process became steady."""
 
 
-class Process(NamedTuple):
+class _Process(NamedTuple):
     """A process: where it became steady, and what a call took then."""
 
     candidate: str
@@ -64,7 +64,7 @@ class Process(NamedTuple):
     median_s: float
 
 
-class Call(NamedTuple):
+class _Call(NamedTuple):
     """The median of a case's processes with its interval, or the range of so few."""
 
     candidate: str
@@ -102,7 +102,7 @@ def _every_sample(cases: Sequence[CaseResult]) -> list[_Sample]:
     return found
 
 
-def processes(cases: Sequence[CaseResult]) -> list[Process]:
+def processes(cases: Sequence[CaseResult]) -> list[_Process]:
     """Return the processes that figures are from."""
     found = []
     for case in cases:
@@ -112,7 +112,7 @@ def processes(cases: Sequence[CaseResult]) -> list[Process]:
             first = steady_places(blocks)[0]
             n_samples = sum(map(len, blocks))
             found.append(
-                Process(
+                _Process(
                     candidate=case.candidate,
                     process=number,
                     steady=process.steadiness.steady,
@@ -127,10 +127,10 @@ def processes(cases: Sequence[CaseResult]) -> list[Process]:
     return found
 
 
-def _calls(cases: Sequence[CaseResult]) -> list[Call]:
+def _calls(cases: Sequence[CaseResult]) -> list[_Call]:
     """Return what a warm call of each case takes."""
     return [
-        Call(
+        _Call(
             case.candidate,
             case.warm.call_s.median,
             case.warm.call_s.low,

@@ -258,8 +258,14 @@ def _worded(figure: Figure, judged: Comparison) -> tuple[ComparedMetric, Unshown
     if fails_beyond is not None and verdict != "undecided":
         return made, None
     possible = {str(name): fail_on[name] for name in POSSIBLE[figure.kind] if name in fail_on}
-    asked = Asked(possible, figure.limits.noise_share, figure.further_s)
-    coarse = unshown(figure.case, judged, asked, figure.n)
+    coarse = unshown(
+        figure.case,
+        judged,
+        possible,
+        figure.n,
+        round_s=figure.further_s,
+        noise_share=figure.limits.noise_share,
+    )
     if coarse is not None and figure.whole:  # told of either side
         coarse = replace(coarse, n_further=math.ceil(coarse.n_further / 2))
     return made, coarse
@@ -330,37 +336,36 @@ def surely_below(comparison: Comparison, limits: Mapping[str, float]) -> float |
     return limit if comparison.high <= 1 + limit else None
 
 
-class Asked(NamedTuple):
-    """What differences a figure was asked to show, and what that costs."""
-
-    limits: Mapping[str, float]
-    """By verdict."""
-    noise_share: float = 0.0
-    """By how much two equal runs differ, where these are compared; no more processes help."""
-    round_s: float | None = None
-    """What one more round takes, or one more process of either side, in seconds."""
-
-
-def unshown(case: str, comparison: Comparison, asked: Asked, n: int) -> UnshownLimit | None:
+def unshown(  # noqa: PLR0913 - a figure, and what it was asked to show
+    case: str,
+    comparison: Comparison,
+    limits: Mapping[str, float],
+    n: int,
+    *,
+    round_s: float | None,
+    noise_share: float = 0.0,
+) -> UnshownLimit | None:
     """Return the strictest limit that this comparison could not have shown, or ``None``.
 
     A limit can be shown where the interval reaches less far than it to either side: then what is
     equal is within it, and what is twice as far is beyond. A limit below the threshold asks for
-    the threshold. ``n`` rounds, or processes of either side, are behind it.
+    the threshold. ``n`` rounds, or processes of either side, are behind it; one more takes
+    ``round_s``. ``noise_share`` is by how much two equal runs differ, where these are compared: no
+    more processes help.
     """
-    shares = [share for name, share in asked.limits.items() if name != "undecided"]
+    shares = [share for name, share in limits.items() if name != "undecided"]
     if not shares or comparison.reason.code == _WITHHELD:
         return None
     limit = max(min(shares), comparison.threshold)
-    if asked.noise_share > (wanted := min(shares)) > 0:
+    if noise_share > (wanted := min(shares)) > 0:
         return UnshownLimit(
             case=case,
             metric=comparison.metric,
             limit=wanted,
-            half_width=asked.noise_share,
+            half_width=noise_share,
             n_further=0,
             further_s=None,
-            null_reasons={"further_s": because("between_runs", noise_share=asked.noise_share)},
+            null_reasons={"further_s": because("between_runs", noise_share=noise_share)},
         )
     reach = _reach(comparison)
     few = n < FEWEST_FOR_CONFIDENCE
@@ -373,8 +378,8 @@ def unshown(case: str, comparison: Comparison, asked: Asked, n: int) -> UnshownL
         limit=limit,
         half_width=None if few or reach is None else _share(reach),
         n_further=further,
-        further_s=None if asked.round_s is None else further * asked.round_s,
-        null_reasons=_reasons(n, few=few, timed=asked.round_s is not None),
+        further_s=None if round_s is None else further * round_s,
+        null_reasons=_reasons(n, few=few, timed=round_s is not None),
     )
 
 

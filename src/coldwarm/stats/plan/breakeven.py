@@ -107,7 +107,7 @@ def break_even(ours: Costs, theirs: Costs, reading: Reading) -> BreakEven:
         return _written(ours, theirs, reading, _Finding("undecided", fault))
     held = dearer(ours, theirs, needed)
 
-    tried = held.bounded(np.array([IN_THE_END, *_TRIED], dtype=np.float64), CONFIDENCE)
+    tried = held.bounded(np.array([_IN_THE_END, *_TRIED], dtype=np.float64), CONFIDENCE)
     known: dict[int | None, Centre] = {
         calls: Centre(*(float(one[place]) for one in tried))
         for place, calls in enumerate([None, *_TRIED])
@@ -238,7 +238,7 @@ NEEDED: dict[Reading, tuple[str, str, str]] = {
 """The costs of a reading: to the first result, to the second, and of a warm call."""
 MOST_CALLS = 10**15
 """Larger numbers are not given: nobody makes so many calls."""
-IN_THE_END = math.inf
+_IN_THE_END = math.inf
 """As a number of calls: only the last one is looked at."""
 
 

@@ -154,7 +154,7 @@ def costs(case: CaseResult) -> Costs:
     series["imported.two"] = _by_round((o, (*_imported(o), _second(o))) for o in valid)
     warm = warm_processes(case.observations)
     rounds = by_round((process.observation, ()) for process in warm)
-    after = later(dict(zip(rounds, warm, strict=True)))
+    after = _later(dict(zip(rounds, warm, strict=True)))
     series[WARM_CALL] = {} if after is None else after.rate_s
     return Costs(
         case.case,
@@ -218,7 +218,7 @@ def _by_round(pairs: Iterable[tuple[Observation, Sequence[float | None]]]) -> Se
     return {key: values[0] for key, values in by_round(whole).items()}
 
 
-def later(processes: Mapping[str, WarmProcess]) -> _Later | None:
+def _later(processes: Mapping[str, WarmProcess]) -> _Later | None:
     """Return what the calls after the second one cost, from processes by round.
 
     ``None``: there is no process.

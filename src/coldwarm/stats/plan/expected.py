@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     Terms = Sequence[Term]
 
 
-RANGES_UNSEEN = 2.0
+_RANGES_UNSEEN = 2.0
 """What a process costs more that was struck while none of those measured was, in ranges."""
 FEWEST_BY_ORDER = math.ceil(2 / (1 - CONFIDENCE)) - 1
 """Values from which a further one lies between the least and the largest often enough."""
@@ -63,7 +63,7 @@ def left_out(terms: Sequence[Term], *further: Sequence[Term]) -> int:
     return sum(any(key not in one for one in series) for key in every)
 
 
-def sums(terms: Sequence[Term], rounds: Sequence[str]) -> list[float]:
+def _sums(terms: Sequence[Term], rounds: Sequence[str]) -> list[float]:
     """Return the sum of each of these rounds, in seconds."""
     return [math.fsum(number * series[key] for number, series in terms) for key in rounds]
 
@@ -71,18 +71,18 @@ def sums(terms: Sequence[Term], rounds: Sequence[str]) -> list[float]:
 def middle_s(terms: Sequence[Term]) -> float:
     """Return the expected sum of one process or more of each cost, in seconds."""
     if rounds := whole_rounds(terms):
-        return _mean(sums(terms, rounds))
+        return _mean(_sums(terms, rounds))
     return math.fsum(number * _mean(list(series.values())) for number, series in terms)
 
 
 def expected(terms: Sequence[Term], confidence: float = CONFIDENCE) -> Bounded:
     """Return the expected sum with its interval, which allows for bursts that nobody met."""
-    return _of_one_side(terms, confidence, RANGES_UNSEEN)
+    return _of_one_side(terms, confidence, _RANGES_UNSEEN)
 
 
 def _of_one_side(terms: Sequence[Term], confidence: float, ranges: float) -> Bounded:
     if rounds := whole_rounds(terms):
-        found = mean_interval(sums(terms, rounds), confidence, ranges)
+        found = mean_interval(_sums(terms, rounds), confidence, ranges)
         return Bounded(found.middle, _not_negative(found.low), found.high)
     each = 1 - (1 - confidence) / len(terms)
     middle = middle_s(terms)
@@ -108,10 +108,10 @@ def mean_interval(values: Sequence[float], confidence: float, ranges: float = 0.
 
 
 def _unseen(values: Sequence[float], ranges: float) -> float:
-    return unseen_share(len(values)) * ranges * (max(values) - min(values))
+    return _unseen_share(len(values)) * ranges * (max(values) - min(values))
 
 
-def unseen_share(n: int) -> float:
+def _unseen_share(n: int) -> float:
     """Return the largest share of processes that are struck while ``n`` of them were spared."""
     share: float = 1 - (1 - CONFIDENCE) ** (1 / n)
     return share
@@ -120,7 +120,7 @@ def unseen_share(n: int) -> float:
 def one_process(terms: Sequence[Term]) -> tuple[float, float] | None:
     """Return where the sum of a further process will lie; ``None``: too few rounds have it all."""
     rounds = whole_rounds(terms)
-    return further_value(sums(terms, rounds)) if rounds else None
+    return further_value(_sums(terms, rounds)) if rounds else None
 
 
 def further_value(values: Sequence[float]) -> tuple[float, float]:
@@ -134,7 +134,7 @@ def further_value(values: Sequence[float]) -> tuple[float, float]:
     logs = np.log(np.maximum(ordered, np.finfo(np.float64).tiny))
     half = student(0.5 + CONFIDENCE / 2, n - 1) * _deviation(logs) * math.sqrt(1 + 1 / n)
     low, high = np.exp(float(logs.mean()) + np.array([-half, half]))
-    most = float(ordered[-1]) + _unseen(values, RANGES_UNSEEN)
+    most = float(ordered[-1]) + _unseen(values, _RANGES_UNSEEN)
     return min(float(low), float(ordered[0])), max(float(high), most)
 
 
@@ -145,7 +145,7 @@ def margin(ours: Sequence[Term], theirs: Sequence[Term], confidence: float = CON
     (recovered variances).
     """
     if rounds := whole_rounds(ours, theirs):
-        pairs = zip(sums(ours, rounds), sums(theirs, rounds), strict=True)
+        pairs = zip(_sums(ours, rounds), _sums(theirs, rounds), strict=True)
         return mean_interval([mine - other for mine, other in pairs], confidence)
     first, second = (_of_one_side(side, confidence, 0.0) for side in (ours, theirs))
     middle = first.middle - second.middle
@@ -169,23 +169,34 @@ def _not_negative(low: float | None) -> float | None:
 
 
 @dataclass(frozen=True)
-class Bounds:
-    """Expected sums and their bounds, one for each job; unbounded where one of them is."""
+class Curve:
+    """Expected sums in seconds and their bounds, one for each job.
 
-    middle: list[float]
-    low: list[float]
-    high: list[float]
-    bounded: bool
+    ``None`` in place of bounds where there are too few processes for any of them.
+    """
+
+    total_s: list[float]
+    low_s: list[float] | None
+    high_s: list[float] | None
+
+    def times(self, number: int) -> Curve:
+        """Return the cost of so many alike."""
+        low_s, high_s = self.low_s, self.high_s
+        return Curve(
+            [number * one for one in self.total_s],
+            None if low_s is None else [number * one for one in low_s],
+            None if high_s is None else [number * one for one in high_s],
+        )
 
 
-def expected_of(jobs: Sequence[Terms]) -> Bounds:
+def expected_of(jobs: Sequence[Terms]) -> Curve:
     """Return what ``expected`` says of each job."""
     middle, low, high = (np.full(len(jobs), math.nan) for _ in range(3))
     for places in _alike(jobs):
         first = jobs[places[0]]
         if rounds := whole_rounds(first):
             sums = _numbers([jobs[at] for at in places]) @ _costs(first, rounds)
-            middle[places], low[places], high[places] = _interval(sums, RANGES_UNSEEN)
+            middle[places], low[places], high[places] = _interval(sums, _RANGES_UNSEEN)
             low[places] = np.maximum(low[places], 0.0)
             continue
         for at in places:
@@ -193,8 +204,9 @@ def expected_of(jobs: Sequence[Terms]) -> Bounds:
             middle[at] = found.middle
             if found.low is not None and found.high is not None:
                 low[at], high[at] = found.low, found.high
-    bounded = not bool(np.isnan(low).any())
-    return Bounds(middle.tolist(), low.tolist(), high.tolist(), bounded)
+    if np.isnan(low).any():
+        return Curve(middle.tolist(), None, None)
+    return Curve(middle.tolist(), low.tolist(), high.tolist())
 
 
 def margin_lows(pairs: Sequence[tuple[Terms, Terms]]) -> list[float | None]:
@@ -235,5 +247,5 @@ def _interval(sums: Floats, ranges: float) -> tuple[Floats, Floats, Floats]:
     n = sums.shape[1]
     mean = sums.mean(axis=1)
     half = student(0.5 + CONFIDENCE / 2, n - 1) * sums.std(axis=1, ddof=1) / math.sqrt(n)
-    beyond = unseen_share(n) * ranges * (sums.max(axis=1) - sums.min(axis=1))
+    beyond = _unseen_share(n) * ranges * (sums.max(axis=1) - sums.min(axis=1))
     return mean, mean - half, mean + half + beyond

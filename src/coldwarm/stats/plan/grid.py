@@ -14,7 +14,7 @@ import numpy as np
 
 from coldwarm.contracts.base import WARM
 from coldwarm.stats.plan.costs import FEWEST, STATES, gather
-from coldwarm.stats.plan.expected import Bounds, expected_of, margin_lows
+from coldwarm.stats.plan.expected import Curve, expected_of, margin_lows
 from coldwarm.stats.plan.planning import (
     Job,
     bounds,
@@ -47,27 +47,6 @@ _CACHES: tuple[Caches, ...] = ("cold", "kept", "warm")
 
 
 @dataclass(frozen=True)
-class _Curve:
-    """What a candidate costs by the number of calls: expected seconds and their bounds.
-
-    ``None`` in place of bounds where there are too few processes for any.
-    """
-
-    total_s: list[float]
-    low_s: list[float] | None
-    high_s: list[float] | None
-
-    def times(self, number: int) -> _Curve:
-        """Return the cost of so many alike."""
-        low_s, high_s = self.low_s, self.high_s
-        return _Curve(
-            [number * one for one in self.total_s],
-            None if low_s is None else [number * one for one in low_s],
-            None if high_s is None else [number * one for one in high_s],
-        )
-
-
-@dataclass(frozen=True)
 class Setting:
     """A job but for its number of calls, and what it costs at each of ``calls``.
 
@@ -79,7 +58,7 @@ class Setting:
     shapes: int
     processes: int
     calls: list[int]
-    curves: Mapping[str, _Curve]
+    curves: Mapping[str, Curve]
     cheapest: list[str]
     told_apart: list[bool]
     measured: Mapping[str, int]
@@ -126,7 +105,7 @@ class _Paid:
     one: Costs
     least: list[list[Term]]
     most: list[list[Term]]
-    expected: Bounds
+    expected: Curve
     half_s: float
     """Half of the most that new shapes may cost, at any number of calls."""
 
@@ -147,7 +126,7 @@ def _setting(known: Sequence[Costs], largest: Job) -> Setting | None:
     jobs = [replace(largest, calls=n) for n in calls]
     every = [_paid(one, jobs) for one in able]
     cheapest = [
-        min(every, key=lambda each, at=at: each.expected.middle[at] + each.half_s)  # type: ignore[misc]
+        min(every, key=lambda each, at=at: each.expected.total_s[at] + each.half_s)  # type: ignore[misc]
         for at in range(len(jobs))
     ]
     return Setting(
@@ -169,17 +148,19 @@ def _numbers(able: Sequence[Costs]) -> set[int]:
     return {*ladder(MOST_CALLS), *(n for n in ends if n is not None and n < MOST_CALLS)}
 
 
-def _curve(each: _Paid, jobs: Sequence[Job]) -> _Curve:
+def _curve(each: _Paid, jobs: Sequence[Job]) -> Curve:
     least = each.expected
     most = least if each.most is each.least else expected_of(each.most)
-    whole = least.bounded and most.bounded
-    lows, highs = least.low, most.high
-    if whole and any(widens(each.one, job) for job in jobs):
+    lows, highs = least.low_s, most.high_s
+    if lows is None or highs is None:
+        return Curve(least.total_s, None, None)
+    if any(widens(each.one, job) for job in jobs):
         found = [bounds(each.one, job) for job in jobs]
         lows = [low for low, _ in found if low is not None]
         highs = [high for _, high in found if high is not None]
-        whole = len(lows) == len(jobs)
-    return _Curve(least.middle, lows if whole else None, highs if whole else None)
+        if len(lows) < len(jobs):
+            return Curve(least.total_s, None, None)
+    return Curve(least.total_s, lows, highs)
 
 
 def _told_apart(

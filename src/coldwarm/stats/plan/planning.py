@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 _Verdict = Literal["told_apart", "extrapolated", "undecided"]
-FIGURES = tuple(name for name in PlanTotal.__struct_fields__ if name.endswith("_s"))
+_FIGURES = tuple(name for name in PlanTotal.__struct_fields__ if name.endswith("_s"))
 
 
 def plan(group: Group, job: Job, over: Sweepable | None = None) -> Plan:
@@ -66,7 +66,7 @@ def plan(group: Group, job: Job, over: Sweepable | None = None) -> Plan:
     best = min(free, key=lambda one: middle_s(one, job), default=None)
     if best is not None:  # candidates that differ in their rounds are ranked by those they share
         first = best
-        best = min(free, key=lambda one: margin_s(one, first, job))
+        best = min(free, key=lambda one: _margin_s(one, first, job))
     totals = [_total(one, job, best) for one in known]
     verdict, reason = _verdict(best, [one for one in totals if one.candidate not in held], job)
     if best is None and held:
@@ -89,7 +89,7 @@ def plan(group: Group, job: Job, over: Sweepable | None = None) -> Plan:
         sweep=swept,
         not_measured=dict(group.not_measured),
         not_steady=dict(group.not_steady),
-        **settings(group.cases, filled=bool(job.starts.get("filled"))),
+        **_settings(group.cases, filled=bool(job.starts.get("filled"))),
         null_reasons=_reasons(reason if best is None else None, free)
         | ({"sweep": because("not_swept")} if over and swept is None else {}),
     )
@@ -114,8 +114,8 @@ def _with_making(ready: Sequence[Costs], job: Job) -> str | None:
 def _total(one: Costs, job: Job, best: Costs | None) -> PlanTotal:
     fault = missing(one, job)
     if fault is not None or best is None:
-        nothing: dict[str, Any] = dict.fromkeys(FIGURES)
-        absent = (*FIGURES, "n_rounds", "rests_on", "process_rests_on")
+        nothing: dict[str, Any] = dict.fromkeys(_FIGURES)
+        absent = (*_FIGURES, "n_rounds", "rests_on", "process_rests_on")
         reasons = dict.fromkeys(absent, fault or because("no_total"))
         return PlanTotal(candidate=one.candidate, case=one.case, null_reasons=reasons, **nothing)
     made_s = None if one.made_s is None else one.made_s * job.shapes
@@ -130,8 +130,8 @@ def _total(one: Costs, job: Job, best: Costs | None) -> PlanTotal:
     if margin_low_s is None:
         reasons |= dict.fromkeys(("margin_low_s", "margin_high_s"), few)
     process_low_s, process_high_s = process_bounds(one, job)
-    n_rounds, n_left_out = rounds_of(one, job)
-    n_of_one, _ = rounds_of(one, job.of_one)
+    n_rounds, n_left_out = _rounds_of(one, job)
+    n_of_one, _ = _rounds_of(one, job.of_one)
     if not n_rounds:
         reasons["n_rounds"] = few if low_s is None else because("separate_costs")
     if process_low_s is None:
@@ -144,7 +144,7 @@ def _total(one: Costs, job: Job, best: Costs | None) -> PlanTotal:
         new_shapes_s=new_shapes_s(one, job),
         low_s=low_s,
         high_s=high_s,
-        margin_s=margin_s(one, best, job),
+        margin_s=_margin_s(one, best, job),
         margin_low_s=margin_low_s,
         margin_high_s=margin_high_s,
         made_s=made_s,
@@ -342,7 +342,7 @@ def bounds(one: Costs, job: Job) -> tuple[float, float] | tuple[None, None]:
     return (None, None) if low_s is None or high_s is None else (max(0.0, low_s), high_s)
 
 
-def margin_s(one: Costs, best: Costs, job: Job) -> float:
+def _margin_s(one: Costs, best: Costs, job: Job) -> float:
     """Return by how much one is dearer than the cheapest, from the rounds that they share.
 
     New shapes that were not measured are taken at half of their most.
@@ -380,7 +380,7 @@ def process_bounds(one: Costs, job: Job) -> tuple[float, float] | tuple[None, No
     return (None, None) if least is None or most is None else (least[0], most[1])
 
 
-def rounds_of(one: Costs, job: Job) -> tuple[int, int]:
+def _rounds_of(one: Costs, job: Job) -> tuple[int, int]:
     """Return how many rounds have all costs of a job, 0 where too few, and how many only some."""
     terms = paid(one, job)
     return len(whole_rounds(terms)), left_out(terms)
@@ -478,7 +478,7 @@ def _changes_between(cheapest: Callable[[int], str], left: int, right: int) -> l
 _START = "ttfr_process"
 
 
-def settings(cases: Sequence[CaseResult], *, filled: bool) -> dict[str, Any]:
+def _settings(cases: Sequence[CaseResult], *, filled: bool) -> dict[str, Any]:
     """Return the fields of a plan that say so, by candidate.
 
     ``filled``: whether a process of the plan finds its caches filled.
