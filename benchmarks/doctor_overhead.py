@@ -25,7 +25,7 @@ from benchmarks.__main__ import save_rows, table
 from benchmarks.rows import Row
 from rich.console import Console
 
-from coldwarm.runner.doctor import starting
+from coldwarm.doctor import watch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,7 +68,7 @@ def child(python: str, kind: str, journal: Path | None) -> Iterator[Child]:
     base = {**os.environ, "JAX_PLATFORMS": "cpu"}
     process = subprocess.Popen(
         [python, str(STEPS), kind],
-        env=starting.environment(journal, base) if journal else base,
+        env=watch.environment(journal, base) if journal else base,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

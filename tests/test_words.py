@@ -80,7 +80,7 @@ ALLOWED = {
         "text line lines message",
         "TOML, and validation messages of msgspec",
     ),
-    "doctor/compiles/torch_reasons.py": ("message line", "what PyTorch says; it has fields"),
+    "doctor/record/torch_compiles.py": ("message line", "what PyTorch says; it has fields"),
     "masking.py": ("text", "any text is searched for secrets; what is done is the same"),
     "publish/packages.py": ("line", "what pip writes"),
     "runner/functions/targets.py": ("text", "arguments of the command line"),

@@ -32,8 +32,8 @@ from rich.console import Console
 from rich.table import Table
 
 from coldwarm import __version__
-from coldwarm.report.doctor.summary import estimate
-from coldwarm.runner.doctor import reading, starting
+from coldwarm.doctor import watch
+from coldwarm.doctor.describe import estimate
 from coldwarm.stats.intervals import paired
 
 if TYPE_CHECKING:
@@ -156,11 +156,11 @@ def _estimate(file: Path, pattern: str, python: str, clock: Clock, said: list[Fi
     with tempfile.TemporaryDirectory() as folder:
         journal = Path(folder)
         if clock == "wall":
-            variables = starting.environment(journal, _variables())
+            variables = watch.environment(journal, _variables())
             seconds = _run(file, python, clock, variables)
         else:
             seconds = _run(IN_PROCESSOR_TIME, python, clock, _variables(), folder, str(file))
-        found = reading.report(reading.read(journal), None, "").findings
+        found = watch.report(watch.read(journal), None, "").findings
     named = [one for one in found if one.pattern == pattern]
     if not named:
         raise SystemExit(f"{file}: the doctor names no {pattern}")

@@ -10,12 +10,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
 
-from coldwarm.doctor import recorder
-from coldwarm.doctor.compiles import jax_stages
+from coldwarm.doctor.record import jax_compiles, recorder
 
 if __name__ == "__main__":
     journal, file = sys.argv[1:]
-    jax_stages._now_ns = time.process_time_ns
+    jax_compiles._now_ns = time.process_time_ns
     recorder.begin(journal)
     sys.argv[:] = [file]
     runpy.run_path(file, run_name="__main__")

@@ -21,7 +21,7 @@ _WHERE = {
     "BenchResult": "coldwarm.inprocess.result",
     "CaseResult": "coldwarm.contracts.result",
     "ColdwarmError": "coldwarm.errors",
-    "DoctorBlock": "coldwarm.inprocess.doctor",
+    "DoctorBlock": "coldwarm.doctor.block",
     "Observation": "coldwarm.contracts.observation",
     "Options": "coldwarm.runner.schedule.options",
     "Outcome": "coldwarm.runner.suite",
@@ -65,7 +65,7 @@ def __dir__() -> list[str]:
 
 
 if os.environ.get("COLDWARM_DOCTOR"):
-    _followed_by = f"{__name__}.doctor.recorder", "Recorder"
+    _followed_by = f"{__name__}.doctor.record.recorder", "Recorder"
     for _one in object.__subclasses__():
         if (_one.__module__, _one.__name__) == _followed_by:
             _one.adopted_by(sys.modules[__name__])  # type: ignore[attr-defined] # it is a Recorder

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.doctor import journals
 
-from coldwarm.report.doctor.summary import estimate, evidence
-from coldwarm.stats.doctor.code.sources import Sources
-from coldwarm.stats.doctor.findings import findings
-from coldwarm.stats.doctor.rules import change_of
-from coldwarm.stats.doctor.seen import Seen
+from coldwarm.doctor.describe import estimate, evidence
+from coldwarm.doctor.judge import findings
+from coldwarm.doctor.rules import change_of
+from coldwarm.doctor.source_code import Sources
+from coldwarm.doctor.trace import ProcessTrace
 
 if TYPE_CHECKING:
     from coldwarm.contracts.doctor import Finding
@@ -34,7 +34,7 @@ def found(
         begin = begin_s[at] if begin_s else float(at)
         call = journals.call(at, framework=framework, **more)
         rows += [call, journals.stage(at, begin, {"compile": 1.0})]
-    return findings(Seen(rows, [], Sources({})))
+    return findings(ProcessTrace.of(rows, [], Sources({})))
 
 
 def test_arguments_that_change_in_turn_have_each_a_finding_of_its_own() -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from coldwarm.doctor.causes import apportioned, differences, nearest
-from coldwarm.doctor.signatures import Signature
+from coldwarm.doctor.record.compiled_functions import apportioned, differences, nearest
+from coldwarm.doctor.record.signatures import Signature
 
 
 def array(

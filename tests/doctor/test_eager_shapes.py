@@ -8,10 +8,10 @@ import pytest
 from tests.doctor import journals
 from tests.doctor.journals import BEGIN_S, MAIN, OTHER
 
-from coldwarm.report.doctor.summary import evidence
-from coldwarm.stats.doctor.code.sources import Sources
-from coldwarm.stats.doctor.findings import findings
-from coldwarm.stats.doctor.seen import Seen
+from coldwarm.doctor.describe import evidence
+from coldwarm.doctor.judge import findings
+from coldwarm.doctor.source_code import Sources
+from coldwarm.doctor.trace import ProcessTrace
 
 if TYPE_CHECKING:
     from coldwarm.contracts.doctor import Finding
@@ -64,7 +64,7 @@ def sizes(n: int, form: str = "f32[{n}]", name: str = "multiply") -> list[dict[s
 def found(
     rows: list[dict[str, Any]], counts: list[int] | None = None, **more: Any
 ) -> list[Finding]:
-    seen = Seen([journals.process(**more), *rows], counts or [], Sources({PATH: TEXT}))
+    seen = ProcessTrace.of([journals.process(**more), *rows], counts or [], Sources({PATH: TEXT}))
     return findings(seen)
 
 

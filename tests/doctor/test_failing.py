@@ -7,9 +7,9 @@ from tests.doctor.reports import report, site
 
 from coldwarm.contracts.doctor import Finding
 from coldwarm.contracts.reasons import because
+from coldwarm.doctor.judge import broken, limits
+from coldwarm.doctor.rules import patterns
 from coldwarm.errors import UsageError
-from coldwarm.stats.doctor.failing import broken, limits
-from coldwarm.stats.doctor.rules import patterns
 
 
 def finding(pattern: str, n: int, line: int = 1) -> Finding:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from coldwarm.integrations.testing import following, limits
-from coldwarm.integrations.testing.measuring import subject
+from coldwarm.integrations import pytest_compiles
+from coldwarm.integrations.pytest_fixture import subject
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,15 +56,15 @@ def test_arguments_are_those_of_the_call(wrapped: Callable[[Any], Any]) -> None:
     def step(x: Any, *, scale: float) -> Any:
         return x * scale
 
-    following.begin()
+    pytest_compiles.begin()
     function = wrapped(step)
     function(jnp.ones(3), scale=2.0)
-    place = following.now()
+    place = pytest_compiles.now()
     function(jnp.ones(4), scale=3.0)
-    (call,) = following.programs(place, operations=False)
+    (call,) = pytest_compiles.programs(place, operations=False)
     assert subject(function).has(call)
     assert subject(step).has(call)
     assert (call.arguments, call.static) == ({"x": "f32[4]"}, {"scale": "3.0"})
-    told = limits.told([call], following.since(0))
+    told = pytest_compiles.describe_compiles([call], pytest_compiles.since(0))
     assert "`x` is f32[4]; it was f32[3]" in told
     assert "`scale` is 3.0; it was 2.0" in told

@@ -8,9 +8,9 @@ import pytest
 from tests.doctor import journals
 from tests.doctor.journals import BEGIN_S, MAIN
 
-from coldwarm.stats.doctor.code.sources import Sources
-from coldwarm.stats.doctor.findings import findings
-from coldwarm.stats.doctor.seen import Seen
+from coldwarm.doctor.judge import findings
+from coldwarm.doctor.source_code import Sources
+from coldwarm.doctor.trace import ProcessTrace
 
 PATH = "/timed.py"
 TEXT = "begin = perf_counter()\nout = total(jnp.stack(parts))\nspent = perf_counter() - begin\n"
@@ -40,7 +40,7 @@ def test_operations_are_compiling_too() -> None:
         *compiled(2, 3.5, 1.0, **operation),
         *compiled(3, 4.0, 1.5),  # beside the operation, and on beyond the reading
     ]
-    (one,) = findings(Seen(rows, [1, 0, 0, 0] * 2, Sources({PATH: TEXT})))
+    (one,) = findings(ProcessTrace.of(rows, [1, 0, 0, 0] * 2, Sources({PATH: TEXT})))
     assert one.pattern == "first-call-in-timing"
     assert one.says.values["interval_s"] == pytest.approx(4.0)
     assert one.says.values["compiled_s"] == pytest.approx(3.5)

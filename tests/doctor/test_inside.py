@@ -141,9 +141,9 @@ def test_blocks_that_overlap_are_each_right() -> None:
 def test_a_block_in_a_process_that_is_followed_anyway_leaves_that_as_it_was() -> None:
     program = """
 import coldwarm, jax, jax.numpy as jnp, importlib
-from coldwarm.doctor import inside, recorder
+from coldwarm.doctor.record import recorder
 find = importlib._bootstrap._find_and_load
-reader = inside.followed()
+reader = recorder.followed()
 step, x = jax.jit(lambda x, k: x * k), jnp.ones(3)
 for turn in range(2):
     with coldwarm.doctor() as d:
@@ -240,7 +240,7 @@ def hooks():
     lists = [list(one) for name, one in vars(monitoring).items() if name.endswith("_listeners")
              and isinstance(one, list)]
     return (bootstrap._find_and_load, list(sys.meta_path), tools, lists)
-import coldwarm.inprocess.doctor
+import coldwarm.doctor.block
 step = jax.jit(lambda x: x + 1)
 before = hooks()
 for turn in range(2):

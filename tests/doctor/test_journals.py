@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.doctor import journals
 
+from coldwarm.doctor import watch
 from coldwarm.errors import ContractError, ExitCode
-from coldwarm.runner.doctor import reading
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,7 +39,7 @@ def test_a_line_without_what_it_must_have_is_named(
 ) -> None:
     journals.written(tmp_path, journals.process(), row)
     with pytest.raises(ContractError, match=rf"1\.jsonl:2: .*`.*{named}") as raised:
-        reading.read(tmp_path)
+        watch.read(tmp_path)
     assert raised.value.exit_code == ExitCode.FAILED
     assert len(str(raised.value).splitlines()) == 1
 
@@ -47,12 +47,12 @@ def test_a_line_without_what_it_must_have_is_named(
 def test_a_process_without_its_moment_is_named(tmp_path: Path) -> None:
     journals.written(tmp_path, {"kind": "process"})
     with pytest.raises(ContractError, match=r"1\.jsonl:1: .*`at_s`"):
-        reading.read(tmp_path)
+        watch.read(tmp_path)
 
 
 def test_a_line_that_was_cut_off_is_left_out(tmp_path: Path) -> None:
     journals.written(tmp_path, journals.process(), journals.call(1), WHOLE)
     path = tmp_path / "1.jsonl"
     path.write_text(path.read_text()[:-20])
-    (seen,) = reading.read(tmp_path).processes
-    assert [row["kind"] for row in seen.rows] == ["process", "call"]
+    (seen,) = watch.read(tmp_path).processes
+    assert [type(row).__name__ for row in seen.rows] == ["Process", "Call"]

@@ -13,9 +13,9 @@ from tests.doctor.journals import BEGIN_S, MAIN, OTHER
 from tests.doctor.processor import CHROMIUM, MISSING, Processor
 from tests.doctor.test_watching import JAX, doctor
 
-from coldwarm.report.doctor.perfetto import trace
-from coldwarm.runner.doctor import reading
-from coldwarm.stats.doctor.account import account
+from coldwarm.doctor import watch
+from coldwarm.doctor.perfetto import perfetto_json
+from coldwarm.doctor.time_account import account
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,8 +59,10 @@ OTHER_THREAD = (
 
 
 def events(folder: Path, *rows: dict[str, Any]) -> list[dict[str, Any]]:
-    watched = reading.read(journals.written(folder, *rows))
-    found: list[dict[str, Any]] = json.loads(trace(watched.processes, BEGIN_S))["traceEvents"]
+    watched = watch.read(journals.written(folder, *rows))
+    found: list[dict[str, Any]] = json.loads(perfetto_json(watched.processes, BEGIN_S))[
+        "traceEvents"
+    ]
     return found
 
 
@@ -71,7 +73,7 @@ def sums(found: list[dict[str, Any]]) -> dict[str, float]:
 
 def parts(folder: Path) -> dict[str, float]:
     """Return the account of the journals in a folder."""
-    (seen,) = reading.read(folder).processes
+    (seen,) = watch.read(folder).processes
     found = account(seen, BEGIN_S, BEGIN_S + END_S)
     return {kind: getattr(found, name) for kind, name in PARTS.items()}
 
@@ -132,8 +134,8 @@ BY_CATEGORY = "select category, sum(dur) / 1e9 as seconds from slice group by ca
 @pytest.mark.slow
 def test_perfetto_reads_the_same_sums(browser: Browser, tmp_path: Path) -> None:
     rows = [*ONE_THREAD, *OTHER_THREAD]
-    watched = reading.read(journals.written(tmp_path, *rows))
-    text = trace(watched.processes, BEGIN_S)
+    watched = watch.read(journals.written(tmp_path, *rows))
+    text = perfetto_json(watched.processes, BEGIN_S)
     processor = processed(browser, text)
     assert processor.rows(COMPLAINTS) == []
     seconds = dict(processor.rows(BY_CATEGORY))
@@ -168,8 +170,8 @@ def test_hostile_text_is_text_in_perfetto(browser: Browser, tmp_path: Path) -> N
             journals.call(number, path=text, function=function, signature=arguments, thread=MAIN)
         )
         rows.append(journals.stage(number, float(number), {"compile": 0.5}))
-    watched = reading.read(journals.written(tmp_path, *rows))
-    processor = processed(browser, trace(watched.processes, BEGIN_S))
+    watched = watch.read(journals.written(tmp_path, *rows))
+    processor = processed(browser, perfetto_json(watched.processes, BEGIN_S))
     assert processor.rows(COMPLAINTS) == []
     found = processor.rows("select name from slice")
     assert len(found) == len(HOSTILE)

@@ -9,12 +9,11 @@ from msgspec.structs import replace
 from tests.doctor.reports import report
 
 from coldwarm.contracts.reasons import because
-from coldwarm.report.doctor.summary import NOTHING_LARGE, first_change
-from coldwarm.stats.doctor.code.flows import decides
-from coldwarm.stats.doctor.code.sources import Sources
-from coldwarm.stats.doctor.findings import findings
-from coldwarm.stats.doctor.seen import FIELDS, Seen
-from coldwarm.stats.doctor.small import is_small
+from coldwarm.doctor.describe import NOTHING_LARGE, first_change
+from coldwarm.doctor.judge import findings, is_small
+from coldwarm.doctor.rules.reads import decides
+from coldwarm.doctor.source_code import Sources
+from coldwarm.doctor.trace import FIELDS, ProcessTrace
 
 FILE = "/a.py"
 LOOP = (
@@ -39,10 +38,10 @@ def seen(
             }
             for at, (what, line, _) in enumerate(places)
         ),
-        {"kind": "end", "at_s": 10.0},
+        {"kind": "end", "at_s": 10.0, "doctor_s": 0.0},
     ]
     counts = [number for *_, numbers in places for number in (*numbers, 0, 0, 0, 0)[:FIELDS]]
-    found = findings(Seen(rows, counts, Sources({FILE: text})))
+    found = findings(ProcessTrace.of(rows, counts, Sources({FILE: text})))
     return [one for one in found if one.pattern == "host-sync-in-loop"]
 
 

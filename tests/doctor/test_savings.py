@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from coldwarm.doctor.judge import findings
+from coldwarm.doctor.source_code import Sources
+from coldwarm.doctor.trace import ProcessTrace
 from coldwarm.report.sentences import words
-from coldwarm.stats.doctor.code.sources import Sources
-from coldwarm.stats.doctor.findings import findings
-from coldwarm.stats.doctor.seen import Seen
 
 SOURCE = """
 def f(x):
@@ -28,7 +28,7 @@ RESULTS = Path(__file__).parents[2] / "benchmarks" / "results" / "doctor_savings
 FEWEST, WITHIN = 10, 0.25
 
 
-def seen(program: dict[str, Any], arguments: dict[str, str]) -> Seen:
+def seen(program: dict[str, Any], arguments: dict[str, str]) -> ProcessTrace:
     """Return a process that has compiled one program in 2 s."""
     program = {"constants_bytes": 0, "reusable_bytes": 0, "constants_line": None, **program}
     call = {
@@ -45,6 +45,7 @@ def seen(program: dict[str, Any], arguments: dict[str, str]) -> Seen:
     }
     stage = {
         "kind": "stage",
+        "at_s": 3.0,
         "call": 1,
         "stage": "compile",
         "begin_s": 1.0,
@@ -54,7 +55,7 @@ def seen(program: dict[str, Any], arguments: dict[str, str]) -> Seen:
         "program": program,
     }
     rows = [{"kind": "process", "at_s": 0.0, "sees_calls": True}, call, stage]
-    return Seen(rows, [], Sources({PATH: SOURCE}))
+    return ProcessTrace.of(rows, [], Sources({PATH: SOURCE}))
 
 
 def test_a_loop_that_is_written_out_saves_all_its_turns_but_one() -> None:
@@ -84,8 +85,8 @@ def test_a_list_saves_the_equations_that_each_number_has() -> None:
 @pytest.mark.slow
 def test_the_turns_of_a_loop_are_counted() -> None:
     jax = pytest.importorskip("jax")
-    from coldwarm.doctor import sites
-    from coldwarm.doctor.programs import looked_into
+    from coldwarm.doctor.record import sites
+    from coldwarm.doctor.record.jaxprs import looked_into
 
     def written_out(x: Any) -> Any:
         for _ in range(70):

@@ -10,11 +10,11 @@ from tests.doctor import journals
 from tests.doctor.journals import BEGIN_S
 from tests.doctor.test_shown import END_S, again, printed
 
-from coldwarm.doctor.journal import Journal
-from coldwarm.doctor.recorder import Recorder
-from coldwarm.report.doctor.summary import headline, told
-from coldwarm.runner.doctor import reading
-from coldwarm.runner.doctor.starting import Ended
+from coldwarm.doctor import watch
+from coldwarm.doctor.describe import headline, told
+from coldwarm.doctor.record.journal import Journal
+from coldwarm.doctor.record.recorder import Recorder
+from coldwarm.doctor.watch import Ended
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +36,7 @@ def report(
         begun = journals.process(at_s=BEGIN_S + at, pid=at, parent=4321)
         journals.written(folder, begun, *rows, name=str(at))
     ended = Ended(BEGIN_S, BEGIN_S + END_S, 0)
-    return reading.report(reading.read(folder), ended, "2026-01-02T03:04:05+00:00")
+    return watch.report(watch.read(folder), ended, "2026-01-02T03:04:05+00:00")
 
 
 def test_what_only_the_workers_compiled_is_not_denied(tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_what_python_starts_beside_the_workers_is_no_process_of_the_program(
     for at, more in enumerate(rows, 1):
         begun = journals.process(at_s=BEGIN_S + at, pid=at, **more)
         journals.written(tmp_path, begun, name=str(at))
-    assert len(reading.read(tmp_path).processes) == WORKERS
+    assert len(watch.read(tmp_path).processes) == WORKERS
 
 
 @pytest.mark.parametrize(("code", "is_tracker"), [(TRACKER, True), ("work()", False)])

@@ -12,12 +12,11 @@ from tests.cli.test_shown import COMMAND, HOSTILE
 from tests.doctor import journals, reports
 from tests.doctor.journals import BEGIN_S
 
-from coldwarm.report.doctor.html import as_html
-from coldwarm.report.doctor.summary import NOTHING, NOTHING_SEEN, saved, temporary, told
-from coldwarm.report.doctor.terminal import shown
+from coldwarm.doctor import watch
+from coldwarm.doctor.describe import NOTHING, NOTHING_SEEN, saved, temporary, told
+from coldwarm.doctor.views import as_html, shown
+from coldwarm.doctor.watch import Ended
 from coldwarm.report.shown import PlainConsole
-from coldwarm.runner.doctor import reading
-from coldwarm.runner.doctor.starting import Ended
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,9 +41,9 @@ def again(number: int, text: str = "rate") -> list[dict[str, Any]]:
 
 
 def report(folder: Path, rows: list[dict[str, Any]], status: int = 0) -> DoctorReport:
-    watched = reading.read(journals.written(folder, *rows))
+    watched = watch.read(journals.written(folder, *rows))
     ended = Ended(BEGIN_S, BEGIN_S + END_S, status)
-    return reading.report(watched, ended, "2026-01-02T03:04:05+00:00")
+    return watch.report(watched, ended, "2026-01-02T03:04:05+00:00")
 
 
 def printed(one: DoctorReport) -> list[str]:
@@ -138,7 +137,7 @@ def test_nothing_is_said_to_be_right_that_was_not_seen(tmp_path: Path) -> None:
 
 def test_a_page_shows_what_was_read_from_a_cache(tmp_path: Path) -> None:
     pytest.importorskip("jinja2")
-    page_of = importlib.import_module("coldwarm.report.page.doctor").page_of_doctor
+    page_of = importlib.import_module("coldwarm.doctor.views").page_of_doctor
     hit = journals.stage(9, 20.0, {"compile": 3.0, "cache_read": 4.0}, hit=True)
     read, none = ([*faulty()[:-1], journals.call(9), *more] for more in ([hit], []))
     column = '<th scope="col" class="n">cache</th>'

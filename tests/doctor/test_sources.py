@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coldwarm.stats.doctor.code.sources import Sources
+from coldwarm.doctor.source_code import Sources
 
 TEXT = """
 def train(state):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coldwarm.doctor.taken import Taken
+from coldwarm.doctor.record.compiled_functions import ClosureVariables
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,18 +30,20 @@ def around(inner: Callable[[float], float]) -> Callable[[float], float]:
 
 
 def argument_names(before: Any, now: Any) -> list[str]:
-    return [one["argument"] for one in Taken(now).since(Taken(before))["held"]]
+    return [
+        one["argument"] for one in ClosureVariables(now).since(ClosureVariables(before))["held"]
+    ]
 
 
 def test_numbers_of_a_closure_a_partial_and_a_module_are_told(monkeypatch: Any) -> None:
     table = np.zeros(3)
-    (told,) = Taken(made(2.0, table)).since(Taken(made(1.0, table)))["held"]
+    (told,) = ClosureVariables(made(2.0, table)).since(ClosureVariables(made(1.0, table)))["held"]
     assert told == {"argument": "scale", "before": "1.0", "now": "2.0"}
     partials = [functools.partial(made, scale) for scale in (1.0, 2.0)]
     assert argument_names(*partials) == ["argument 1"]
-    before = Taken(made(1.0, table))
+    before = ClosureVariables(made(1.0, table))
     monkeypatch.setattr(f"{__name__}.OFFSET", 2)
-    (told,) = Taken(made(1.0, table)).since(before)["held"]
+    (told,) = ClosureVariables(made(1.0, table)).since(before)["held"]
     assert told["argument"] == "OFFSET"
 
 
@@ -51,13 +53,20 @@ def test_numbers_that_a_function_inside_of_it_holds_are_told() -> None:
 
 def test_arrays_are_told_by_name_where_they_are_others() -> None:
     one, other = np.zeros(3), np.zeros(3)
-    first = Taken(made(1.0, one))
-    assert Taken(made(1.0, one)).since(first) == {"held": [], "taken": []}
-    assert Taken(made(1.0, other)).since(first)["taken"] == ["table"]
+    first = ClosureVariables(made(1.0, one))
+    assert ClosureVariables(made(1.0, one)).since(first) == {"held": [], "taken": []}
+    assert ClosureVariables(made(1.0, other)).since(first)["taken"] == ["table"]
     nested = [{"a": [one]}, {"a": [one]}]
-    assert Taken(made(1.0, nested[1])).since(Taken(made(1.0, nested[0])))["taken"] == ["table"]
+    assert ClosureVariables(made(1.0, nested[1])).since(ClosureVariables(made(1.0, nested[0])))[
+        "taken"
+    ] == ["table"]
     numbers = [{"a": 1}, {"a": 2}]
-    assert Taken(made(1.0, numbers[1])).since(Taken(made(1.0, numbers[0])))["taken"] == []
+    assert (
+        ClosureVariables(made(1.0, numbers[1])).since(ClosureVariables(made(1.0, numbers[0])))[
+            "taken"
+        ]
+        == []
+    )
 
 
 def test_nothing_of_the_users_is_asked() -> None:
@@ -66,4 +75,7 @@ def test_nothing_of_the_users_is_asked() -> None:
             raise AssertionError(name)
 
     shy = Shy()
-    assert Taken(made(1.0, shy)).since(Taken(made(1.0, shy))) == {"held": [], "taken": []}
+    assert ClosureVariables(made(1.0, shy)).since(ClosureVariables(made(1.0, shy))) == {
+        "held": [],
+        "taken": [],
+    }

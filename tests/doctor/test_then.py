@@ -18,12 +18,11 @@ from click.testing import CliRunner
 from tests.doctor.reports import report, site
 
 from coldwarm.cli.doctor import command
+from coldwarm.doctor import before_after, watch
+from coldwarm.doctor.before_after import fix, moved, output
+from coldwarm.doctor.describe import answer, lines
 from coldwarm.errors import ExitCode, UsageError
-from coldwarm.report.doctor.summary import answer, lines
-from coldwarm.runner.doctor import alternating, earlier, starting
-from coldwarm.runner.doctor.alternating import moved
 from coldwarm.runner.process.guarded import terminable
-from coldwarm.stats.doctor.fixed import fix, output
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -174,12 +173,12 @@ def test_without_git_it_is_said(project: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 @contextmanager
-def head(command: list[str], work: Path, what: str | None = None) -> Iterator[earlier.Side]:
-    with earlier.before(what, command, sys.executable, work) as (_, side):
+def head(command: list[str], work: Path, what: str | None = None) -> Iterator[before_after.Side]:
+    with before_after.before(what, command, sys.executable, work) as (_, side):
         yield side
 
 
-def ran(side: earlier.Side) -> str:
+def ran(side: before_after.Side) -> str:
     """Return what a side writes."""
     search = os.pathsep.join(map(str, side.search))
     return subprocess.run(
@@ -394,8 +393,8 @@ def test_a_process_that_is_started_while_somebody_interrupts_is_ended(
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
     monkeypatch.setattr(subprocess, "Popen", interrupted)
-    side = earlier.Side(["-c", "import time; time.sleep(60)"], tmp_path)
-    turns = alternating.Turns(sys.executable, {"before": side}, "empty", tmp_path)
+    side = before_after.Side(["-c", "import time; time.sleep(60)"], tmp_path)
+    turns = before_after.Turns(sys.executable, {"before": side}, "empty", tmp_path)
     with terminable(), pytest.raises(KeyboardInterrupt):
         turns.watched("before", tmp_path / "journal")
     assert [one.returncode for one in started] == [-signal.SIGKILL]
@@ -416,7 +415,7 @@ def test_a_signal_while_the_program_is_started_reaches_it(
     monkeypatch.setattr(subprocess, "Popen", signalled)
     before = signal.signal(number, lambda *_: None)  # or it would end the tests if it is missed
     try:
-        ended = starting.run(["-c", "import time; time.sleep(20)"], tmp_path / "journal")
+        ended = watch.run(["-c", "import time; time.sleep(20)"], tmp_path / "journal")
     finally:
         signal.signal(number, before)
     assert ended.status == -number
@@ -488,7 +487,7 @@ def test_what_is_nothing_outside_of_git_is_named(
     text = "nonsense is no file, no folder, and there is no git repository here"
     with (
         pytest.raises(UsageError, match=text),
-        earlier.before("nonsense", ["it.py"], sys.executable, tmp_path),
+        before_after.before("nonsense", ["it.py"], sys.executable, tmp_path),
     ):
         pass
 
@@ -528,7 +527,7 @@ def test_a_script_runs_in_the_folder_of_today(project: Path) -> None:
         assert (list(side.command), side.folder) == ([str(copy / "it.py"), "a"], project)
     with (
         pytest.raises(UsageError, match="revision or a folder"),
-        earlier.before("it.py", ["-m", "it"], sys.executable, project),
+        before_after.before("it.py", ["-m", "it"], sys.executable, project),
     ):
         pass
 
@@ -540,7 +539,7 @@ def test_modules_come_from_where_they_were(project: Path, monkeypatch: pytest.Mo
         (folder / "lib").mkdir()
         (folder / "it.py").write_text(SLOW)
     monkeypatch.setenv("PYTHONPATH", str(project / "lib"))
-    side = earlier.of_tree(copy, project, ["it.py"], sys.executable)
+    side = before_after.of_tree(copy, project, ["it.py"], sys.executable)
     assert list(side.search) == [copy / "src", copy / "lib"]
 
 

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.doctor.journals import call, process, stage
 
-from coldwarm.doctor import sites
-from coldwarm.doctor.compiles import torch_reasons
-from coldwarm.report.doctor.summary import evidence
-from coldwarm.stats.doctor.code.sources import Sources
-from coldwarm.stats.doctor.findings import findings
-from coldwarm.stats.doctor.rules import change_of
-from coldwarm.stats.doctor.seen import Seen
+from coldwarm.doctor.describe import evidence
+from coldwarm.doctor.judge import findings
+from coldwarm.doctor.record import sites, torch_compiles
+from coldwarm.doctor.rules import change_of
+from coldwarm.doctor.source_code import Sources
+from coldwarm.doctor.trace import ProcessTrace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,7 +36,7 @@ FORWARD: dict[str, Any] = {"name": "forward", "path": "/a.py", "line": 1}
     ],
 )
 def test_a_guard_is_shown_without_where_it_comes_from(told: str, shown: str) -> None:
-    found = torch_reasons.guard(told)
+    found = torch_compiles.guard(told)
     assert found is not None
     assert found.startswith(shown)
     assert "#" not in found
@@ -45,8 +44,8 @@ def test_a_guard_is_shown_without_where_it_comes_from(told: str, shown: str) -> 
 
 
 def test_no_reason_is_no_guard() -> None:
-    assert torch_reasons.guard(None) is None
-    assert torch_reasons.guard("0/0: ") is None
+    assert torch_compiles.guard(None) is None
+    assert torch_compiles.guard("0/0: ") is None
 
 
 class _UnsupportedError(Exception):
@@ -56,7 +55,7 @@ class _UnsupportedError(Exception):
 def _broken(exc: Exception, message: str) -> tuple[str, str]:
     """Ask from inside of a frame that holds ``exc``, as PyTorch's does."""
     assert exc.args
-    return torch_reasons.broken(sys._getframe(), message)
+    return torch_compiles.broken(sys._getframe(), message)
 
 
 def test_of_a_graph_break_the_explanation_alone_is_shown() -> None:
@@ -74,7 +73,7 @@ def test_of_a_graph_break_the_explanation_alone_is_shown() -> None:
 def _compile(code: Any, config: Any, *, one_graph: bool = False, exceeded: bool = True) -> Any:
     limit_type = "recompile_limit"
     assert (one_graph, exceeded, limit_type, config) is not None
-    return torch_reasons.gave_up(sys._getframe())
+    return torch_compiles.gave_up(sys._getframe())
 
 
 def test_a_limit_is_told_where_pytorch_goes_on_without_compiling(
@@ -95,7 +94,7 @@ def test_a_limit_is_told_where_pytorch_goes_on_without_compiling(
 
 
 def _found(*rows: dict[str, Any]) -> list[Finding]:
-    return findings(Seen([process(), *rows], [], Sources({})))
+    return findings(ProcessTrace.of([process(), *rows], [], Sources({})))
 
 
 def _again(n: int, differences: list[dict[str, str]], **more: Any) -> list[dict[str, Any]]:

@@ -13,10 +13,8 @@ from typing import Any
 
 import pytest
 
-from coldwarm.report.doctor.warmup import script
-from coldwarm.runner.doctor.warming import archive_of
-from coldwarm.stats.doctor.kept import Kept, Programs
-from coldwarm.stats.doctor.seen import Line
+from coldwarm.doctor.trace import Line
+from coldwarm.doctor.warmup import Kept, Programs, archive_of, script
 
 LIMIT_S = 240
 HARD = '''

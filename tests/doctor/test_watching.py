@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from coldwarm.report.doctor.summary import NOTHING, NOTHING_SEEN
+from coldwarm.doctor.describe import NOTHING, NOTHING_SEEN
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,14 +79,14 @@ def test_a_killed_program_leaves_its_report(tmp_path: Path) -> None:
 def test_where_the_doctor_itself_fails_it_says_so(tmp_path: Path) -> None:
     pytest.importorskip("jax")
     program = (
-        "from coldwarm.doctor import functions\nfunctions.Functions.cause = None\n"
+        "from coldwarm.doctor.record import compiled_functions as c\nc.Functions.cause = None\n"
         "import jax\nprint(jax.jit(lambda x: x + 1)(1.0))"
     )
     report, done = doctor(program, tmp_path)
     assert (done.returncode, done.stdout) == (0, "2.0\n")
     (why,) = (one for one in report["unseen"] if one["code"] == "doctor_failed")
     assert why["values"]["error"] == "TypeError"
-    assert why["values"]["at"].startswith("jax_stages.py:")
+    assert why["values"]["at"].startswith("jax_compiles.py:")
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

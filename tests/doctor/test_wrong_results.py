@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.doctor import journals
 
-from coldwarm.report.doctor.summary import evidence
-from coldwarm.stats.doctor.code.sources import Sources
-from coldwarm.stats.doctor.findings import findings, ranked
-from coldwarm.stats.doctor.seen import Seen
+from coldwarm.doctor.describe import evidence
+from coldwarm.doctor.judge import findings, ranked
+from coldwarm.doctor.source_code import Sources
+from coldwarm.doctor.trace import ProcessTrace
 
 if TYPE_CHECKING:
     from coldwarm.contracts.doctor import Finding
@@ -20,7 +20,7 @@ MAIN = "<module>"
 
 
 def found(text: str, *rows: dict[str, Any], counts: tuple[int, ...] = ()) -> list[Finding]:
-    seen = Seen([journals.process(), *rows], list(counts), Sources({FILE: text}))
+    seen = ProcessTrace.of([journals.process(), *rows], list(counts), Sources({FILE: text}))
     return ranked(findings(seen), 10.0)
 
 

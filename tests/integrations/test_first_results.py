@@ -10,9 +10,13 @@ from tests.stats import results
 from coldwarm.contracts.answer import Summary
 from coldwarm.contracts.result import Benchmarks, Measured, OwnCandidate
 from coldwarm.errors import UsageError
-from coldwarm.integrations import opening
-from coldwarm.integrations.testing import limits
-from coldwarm.integrations.testing.limits import Against, Asked, Rules, Wanted
+from coldwarm.integrations import opening, pytest_first_results, pytest_session
+from coldwarm.integrations.pytest_first_results import (
+    Against,
+    FirstResultRequest,
+    Rules,
+    StoredName,
+)
 from coldwarm.runner import recompute
 
 TARGET = "job:fit"
@@ -31,7 +35,7 @@ def summary(low: float | None, n: int = 6) -> Summary:
 def test_seconds_fail_by_their_interval(
     low: float | None, n: int, limit: float, *, fails: bool
 ) -> None:
-    assert limits.is_above(summary(low, n), limit) is fails
+    assert pytest_first_results.is_above(summary(low, n), limit) is fails
 
 
 def run(speed: float, seed: int, scatter: float = 0.002) -> Measured:
@@ -54,15 +58,15 @@ def run(speed: float, seed: int, scatter: float = 0.002) -> Measured:
     return Measured(f"run-{seed}", None, {case.case: case}, {}, "0" * 64, samples.environment())
 
 
-ASKED = Wanted(TARGET, (), "cold_process_cold_cache")
+ASKED = StoredName(TARGET, (), "cold_process_cold_cache")
 
 
 def named(measured: Measured) -> Benchmarks:
-    return limits.by_target(opening.of_run(measured), measured)
+    return pytest_session.by_target(opening.of_run(measured), measured)
 
 
 def held(now: Measured, base: Measured | Benchmarks, below: float) -> Against:
-    return limits.against(now, base, ASKED, Rules(below), opening.of_run(now))
+    return pytest_first_results.against(now, base, ASKED, Rules(below), opening.of_run(now))
 
 
 @pytest.mark.parametrize(
@@ -74,7 +78,7 @@ def test_a_ratio_fails_by_its_interval(speed: float, below: float, *, late: bool
     assert found.too_late is late
     assert found.metric.ratio == pytest.approx(speed, rel=0.05)
     seconds = now.cases[results.NAME].cold[0].seconds["ttfr"]
-    told = limits.later(Asked(TARGET), seconds, found)
+    told = pytest_first_results.later(FirstResultRequest(TARGET), seconds, found)
     assert "97 % interval" in told
     assert "6 processes" in told
     assert f"below={below:g}" in told
@@ -87,17 +91,17 @@ def test_a_scattered_ratio_does_not_fail() -> None:
 
 def test_a_stored_run_is_searched_by_target() -> None:
     base = run(1.0, 1)
-    assert limits.label_in(base, ASKED) == results.NAME
+    assert pytest_first_results.label_in(base, ASKED) == results.NAME
     with pytest.raises(UsageError, match="has no result of job:other; it has job:fit"):
-        limits.label_in(base, Wanted("job:other", (), ASKED.mode))
+        pytest_first_results.label_in(base, StoredName("job:other", (), ASKED.mode))
     assert f"{TARGET}/cold_process_cold_cache/first_result" in named(base).benchmarks
 
 
 def test_other_inputs_are_another_figure() -> None:
     file = named(run(1.0, 1))
-    assert limits.label_in(file, ASKED) is None
+    assert pytest_first_results.label_in(file, ASKED) is None
     with pytest.raises(UsageError, match=r"has no result of job:fit\(x=f32\[8\]\)"):
-        limits.label_in(file, Wanted(TARGET, ("x=f32[8]",), ASKED.mode))
+        pytest_first_results.label_in(file, StoredName(TARGET, ("x=f32[8]",), ASKED.mode))
 
 
 def test_a_saved_file_is_held_against_too() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from coldwarm.integrations.testing import following
+from coldwarm.integrations import pytest_compiles
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 pytest_plugins = ["pytester"]
 COMPILED = """
 import itertools
-from coldwarm.doctor.inside import followed
+from coldwarm.doctor.record.recorder import followed
 
 numbers = itertools.count(1_000_000)
 
@@ -37,7 +37,7 @@ def compiled(name, program, seconds, *, hit=False, value="1"):
 
 @pytest.fixture(scope="module", autouse=True)
 def _followed_from_here() -> None:
-    following.begin()  # in a session, what waits for frameworks would be taken off at its end
+    pytest_compiles.begin()  # in a session, what waits for frameworks would be taken off at its end
 
 
 @pytest.fixture

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from coldwarm.errors import UsageError
-from coldwarm.integrations.testing.kept import Kept
-from coldwarm.integrations.testing.measuring import Measuring
+from coldwarm.integrations.pytest_fixture import Measurements, Measuring
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def guard() -> Measuring:
-    return Measuring("test", Kept)
+    return Measuring("test", Measurements)
 
 
 class Plain:

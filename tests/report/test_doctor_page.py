@@ -10,9 +10,9 @@ from tests.doctor import journals
 from tests.doctor.journals import BEGIN_S
 from tests.report.conftest import CHROMIUM
 
-from coldwarm.report.page.doctor import page_of_doctor
-from coldwarm.runner.doctor import reading
-from coldwarm.runner.doctor.starting import Ended
+from coldwarm.doctor import watch
+from coldwarm.doctor.views import page_of_doctor
+from coldwarm.doctor.watch import Ended
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,9 +37,9 @@ def opened(visit: Callable[..., Page], tmp_path: Path) -> Callable[..., Page]:
     """Open the page of some rows."""
 
     def open_page(rows: list[dict[str, Any]], width: int = 1280, **options: Any) -> Page:
-        watched = reading.read(journals.written(tmp_path / "journal", *rows))
+        watched = watch.read(journals.written(tmp_path / "journal", *rows))
         ended = Ended(BEGIN_S, BEGIN_S + END_S, 0)
-        report = reading.report(watched, ended, "2026-01-02T03:04:05+00:00")
+        report = watch.report(watched, ended, "2026-01-02T03:04:05+00:00")
         file = tmp_path / "page.html"
         text = page_of_doctor(report, watched.processes, BEGIN_S)
         file.write_text(text, encoding="utf-8")

@@ -1,9 +1,9 @@
-"""What runs inside a user's program and notes what its frameworks do: nothing is wrapped.
+"""The doctor: says where the time of a user's program went, and which lines to change.
 
-It is started by ``hook/sitecustomize.py``, imports the standard library and
-``coldwarm.frameworks`` alone, and writes a journal that others read (``coldwarm.runner.doctor``).
-Code that follows a part of itself says ``with coldwarm.doctor() as d:``, so the package can be
-called.
+What runs inside of that program, ``record``, is started by ``hook/sitecustomize.py`` and writes a
+journal. ``trace`` reads it, ``rules`` find what to change, ``judge`` ranks it, ``describe`` and
+``views`` say it. Code that follows a part of itself says ``with coldwarm.doctor() as d:``, so the
+package can be called.
 """
 
 import sys
@@ -25,7 +25,7 @@ class _Called(type(sys)):  # type: ignore[misc] # the class of modules
         """
         from importlib import import_module
 
-        return import_module("coldwarm.inprocess.doctor").DoctorBlock()
+        return import_module("coldwarm.doctor.block").DoctorBlock()
 
 
 if __name__ in sys.modules:  # the doctor that has started a program is no module of it

@@ -13,10 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
     from coldwarm.contracts.result import Benchmarks
-    from coldwarm.integrations.testing.kept import Kept
-    from coldwarm.integrations.testing.measuring import Measuring
+    from coldwarm.integrations.pytest_fixture import Measurements, Measuring
 
-_KEPT: pytest.StashKey[Kept] = pytest.StashKey()
+_KEPT: pytest.StashKey[Measurements] = pytest.StashKey()
 """What the tests of a session have measured."""
 _BASE: pytest.StashKey[Benchmarks] = pytest.StashKey()
 _TOLD = "coldwarm_kept"
@@ -48,19 +47,19 @@ def pytest_configure(config: pytest.Config) -> None:
     """Declare the marker, and begin with what the options ask for."""
     config.addinivalue_line("markers", _MARKER)
     if config.getoption("--coldwarm-bill"):
-        from coldwarm.integrations.testing.bill import Billing
+        from coldwarm.integrations.pytest_compiles import CompileCostPlugin
 
-        config.pluginmanager.register(Billing(config), "coldwarm-bill")
+        config.pluginmanager.register(CompileCostPlugin(config), "coldwarm-bill")
     save, base = config.getoption("--coldwarm-save"), config.getoption("--coldwarm-compare")
     if (save or base) and not hasattr(config, "workerinput"):
         from coldwarm.errors import ColdwarmError
-        from coldwarm.integrations.testing import sessions
+        from coldwarm.integrations import pytest_session
 
         try:
             if save:
-                sessions.refuse_place(save)
+                pytest_session.refuse_place(save)
             if base:
-                config.stash[_BASE] = sessions.base(base)
+                config.stash[_BASE] = pytest_session.base(base)
         except ColdwarmError as error:
             raise pytest.UsageError(*error.lines) from None
 
@@ -75,13 +74,13 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     if isinstance(limit, str):
         pytest.fail(limit, pytrace=False)
     most, operations = limit
-    from coldwarm.integrations.testing import following, limits
+    from coldwarm.integrations import pytest_compiles
 
-    begin = following.now()
+    begin = pytest_compiles.now()
     result = yield
-    calls = following.programs(begin, operations=operations)
+    calls = pytest_compiles.programs(begin, operations=operations)
     if len(calls) > most:
-        told = limits.told(calls, following.since(0))
+        told = pytest_compiles.describe_compiles(calls, pytest_compiles.since(0))
         times = "1 time" if len(calls) == 1 else f"{len(calls)} times"
         text = f"compiled {times}, at most {most} may be:\n{told}"
         pytest.fail(text, pytrace=False)
@@ -107,15 +106,15 @@ def _limit(*given: Any, **named: Any) -> tuple[int, bool] | str:
 @pytest.fixture
 def coldwarm(request: pytest.FixtureRequest) -> Measuring:
     """Return what measures and asserts inside of a test."""
-    from coldwarm.integrations.testing.measuring import Measuring
+    from coldwarm.integrations.pytest_fixture import Measuring
 
     return Measuring(request.node.nodeid, lambda: _kept(request.config))
 
 
-def _kept(config: pytest.Config) -> Kept:
-    from coldwarm.integrations.testing.kept import Kept
+def _kept(config: pytest.Config) -> Measurements:
+    from coldwarm.integrations.pytest_fixture import Measurements
 
-    return config.stash.setdefault(_KEPT, Kept())
+    return config.stash.setdefault(_KEPT, Measurements())
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -138,9 +137,9 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     save, base = config.getoption("--coldwarm-save"), config.stash.get(_BASE, None)
     if _KEPT not in config.stash and not save and base is None:
         return
-    from coldwarm.integrations.testing import sessions
+    from coldwarm.integrations import pytest_session
 
-    terminalreporter.section(sessions.TITLE)
+    terminalreporter.section(pytest_session.TITLE)
     width = config.get_terminal_writer().fullwidth
-    for line in sessions.lines(_kept(config), width, save=save, against=base):
+    for line in pytest_session.lines(_kept(config), width, save=save, against=base):
         terminalreporter.write_line(line)

@@ -82,7 +82,7 @@ def _begin(journal: str) -> None:
     library = os.path.dirname(os.__file__)
     sys.path[:] = [library, os.path.join(library, "lib-dynload"), *path]
     try:
-        _Own().imported("coldwarm.doctor.recorder", wanted=("begin",)).begin(journal)
+        _Own().imported("coldwarm.doctor.record.recorder", wanted=("begin",)).begin(journal)
     finally:
         sys.path[:] = path
         for name in [one for one in sys.modules if sys.modules[one] is not modules.get(one)]:

@@ -1,0 +1,262 @@
+"""``coldwarm doctor``: where a program's time went, and which line to change."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import rich_click as click
+from click.core import ParameterSource
+
+from coldwarm.cli import _options
+
+if TYPE_CHECKING:
+    from coldwarm.contracts.doctor import CachesAs
+    from coldwarm.doctor.watch import Pass
+
+
+_ROUNDS = 5
+_OF_A_RUN = ("values", "warmup", "then", "before", "passes", "every", "python")
+"""Parameters that say how a program is run."""
+
+
+class _Doctor(click.RichCommand):
+    """A command whose options end behind ``-m`` and its module, as those of Python do."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Leave what stands behind the module to it."""
+        at, is_module = self._program(args)
+        if is_module and at <= len(args):
+            args = [*args[:at], "--", *args[at:]]
+        return super().parse_args(ctx, args)
+
+    def own(self, args: list[str]) -> list[str]:
+        """Return the arguments that are not the program's."""
+        at, is_module = self._program(args)
+        return args[: at if is_module else at + 1]
+
+    def _program(self, args: list[str]) -> tuple[int, bool]:
+        """Return where the program stands, or what is behind the module, and which it is."""
+        takes = {
+            name: not getattr(one, "is_flag", False) for one in self.params for name in one.opts
+        }
+        at = 0
+        while at < len(args) and args[at] != "--" and args[at].startswith("-"):
+            if args[at].startswith("-m"):
+                return at + (2 if args[at] == "-m" else 1), True
+            at += 2 if takes.get(args[at], False) else 1
+        return at + (args[at : at + 1] == ["--"]), False
+
+
+@click.command(
+    "doctor",
+    cls=_Doctor,
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
+@click.option("-m", "module", metavar="MODULE", help="Run a module, as `python -m` does.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Write the report to this file, not to standard error. A page without --out goes to"
+    " doctor.html.",
+)
+@click.option(
+    "--python", default=None, help="The interpreter. Default: the one that runs coldwarm."
+)
+@click.option(
+    "--passes",
+    default="timing",
+    help="What to look for, with commas: timing, keys (random keys that are used twice). For each"
+    " but timing the program runs once more, without input, and does again what it does to files"
+    " and the like. Default: timing.",
+)
+@click.option(
+    "--all",
+    "every",
+    is_flag=True,
+    help="All passes: the program runs once more for each, without input.",
+)
+@click.option(
+    "--fail-on",
+    metavar="WHAT[:N],…",
+    default=None,
+    help="End with 1 where something happened more than N times (0 where no N is given): recompile"
+    " (functions compiled again, at all lines together), missing-sync, host-sync, or the id of a"
+    " pattern.",
+)
+@click.option(
+    "--perfetto",
+    type=click.Path(path_type=Path),
+    help="Write a trace there that https://ui.perfetto.dev opens.",
+)
+@click.option(
+    "--warmup",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write a script there that compiles what the program compiles with JAX, to fill a cache on"
+    " disk beforehand; beside it an archive of these programs.",
+)
+@click.option(
+    "--then",
+    type=click.Choice(["bench"]),
+    help="Then measure the whole program before a change and after it, in turns. Before is the last"
+    " commit of git, unless --before names another state.",
+)
+@click.option(
+    "--before",
+    metavar="REV|DIR|FILE",
+    help="With --then bench: the program as it was, at a revision of git, in a folder or as a file."
+    " Default: HEAD, the last commit.",
+)
+@click.option(
+    "--caches",
+    type=click.Choice(["empty", "filled"]),
+    default="empty",
+    help="With --then bench: compilation caches on disk as each process finds them. Default: empty",
+)
+@click.option(
+    "--rounds",
+    type=click.IntRange(2, 1000),
+    default=_ROUNDS,
+    help=f"With --then bench: how often each is run. Default: {_ROUNDS}, the fewest that a"
+    " verdict needs.",
+)
+@click.option(
+    "--time-budget",
+    "time_budget_s",
+    type=_options.Duration(),
+    help="With --then bench: how long it may take after the first run: 90s, 4m. What was measured"
+    " by then is judged.",
+)
+@click.option(
+    "--hook",
+    is_flag=True,
+    help="Print a value for PYTHONPATH. A Python program that is started with it and with"
+    " COLDWARM_DOCTOR=REPORT.json is watched, however it is started.",
+)
+@click.option(
+    "--read",
+    "left",
+    type=click.Path(path_type=Path),
+    metavar="REPORT.json",
+    help="Say what a program that was started with --hook's variables has left, also where it was"
+    " killed or still runs.",
+)
+@click.option(
+    "--values",
+    is_flag=True,
+    help="Tell the values of static arguments and of what functions take from around them. Default:"
+    " numbers, and of all others the type and a hash, as they may be secret.",
+)
+@click.option("--verbose", "-v", is_flag=True, help="Show every finding and every call site.")
+@_options.output("json", "html", plain="text")
+@click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="PROGRAM [ARGUMENT]...")
+@click.pass_context
+def command(
+    context: click.Context,
+    program: tuple[str, ...],
+    module: str | None,
+    out: Path | None,
+    python: str | None,
+    passes: str,
+    fail_on: str | None,
+    perfetto: Path | None,
+    warmup: Path | None,
+    then: str | None,
+    before: str | None,
+    caches: CachesAs,
+    rounds: int,
+    time_budget_s: float | None,
+    left: Path | None,
+    form: str,
+    *,
+    every: bool,
+    hook: bool,
+    verbose: bool,
+    values: bool,
+) -> None:
+    """Run a Python program as it is, and say where its time went and what to change.
+
+    The program's own output and its exit status stay as they are; where it ended with 0, and
+    --fail-on is broken or --then bench finds it slower, the exit status is 1.
+    """
+    from coldwarm.clock import Clock
+    from coldwarm.doctor import before_after, watch
+    from coldwarm.doctor.judge import limits
+    from coldwarm.doctor.rules import patterns
+    from coldwarm.doctor.run import OutputTargets, Watching, is_broken
+    from coldwarm.doctor.warmup import archive_of, refuse
+    from coldwarm.errors import ExitCode, UsageError
+
+    _refuse(context, hook=hook, left=left, then=then)
+    allowed = limits(fail_on or "", patterns())
+    command_line = [*(["-m", module] if module else []), *program]
+    written = OutputTargets(form, out, perfetto, verbose)
+    if hook or left is not None:
+        if command_line or (hook and left is not None):
+            raise UsageError("--hook and --read stand alone: without a program, and not together")
+        if left is None:
+            click.echo(watch.hook_path(os.environ.get("PYTHONPATH", "")))
+            return
+        watched = watch.left(left)
+        found = watch.stored(left) if watched is None else watch.report(watched, None, "")
+        written.validate()
+        written.write(found, watched)
+        context.exit(ExitCode.REGRESSION if is_broken(found, allowed) else ExitCode.FINE)
+    if not command_line:
+        raise UsageError("name a program: coldwarm doctor train.py, or coldwarm doctor -m package")
+    scripts = [] if warmup is None else [warmup, archive_of(warmup)]
+    written.validate(watch.files_of(command_line), scripts)
+    if warmup is not None:
+        refuse(warmup)
+    wanted_then = before_after.BenchRequest(before, caches, rounds, time_budget_s)
+    asked = before_after.requested(then, wanted_then, command_line)
+    wanted = [*watch.PASSES] if every else _passes(passes)
+    watching = Watching(
+        command_line, python or sys.executable, wanted, written, warmup, asked, allowed, values
+    )
+    context.exit(watching.run(Clock().date()))
+
+
+def _refuse(context: click.Context, *, hook: bool, left: Path | None, then: str | None) -> None:
+    """Refuse options that would do nothing.
+
+    Raises:
+        UsageError: one is given that needs a program to run, or ``--then bench``.
+    """
+    from coldwarm.errors import UsageError
+
+    for name in _OF_A_RUN:
+        if (hook or left is not None) and _is_given(context, name):
+            other = "--hook" if hook else "--read"
+            raise UsageError(f"{_named(name)} is for a program that is run, not for {other}")
+    for name in ("caches", "rounds", "time_budget_s"):
+        if then is None and _is_given(context, name):
+            raise UsageError(f"{_named(name)} is for --then bench; give both, or neither")
+
+
+def _is_given(context: click.Context, name: str) -> bool:
+    return context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+
+
+def _named(name: str) -> str:
+    named = {"every": "all", "time_budget_s": "time-budget"}
+    return f"--{named.get(name, name)}"
+
+
+def _passes(written: str) -> list[Pass]:
+    """Return the passes that are asked for, the timing first.
+
+    Raises:
+        UsageError: there is no such pass.
+    """
+    from coldwarm.doctor.watch import PASSES
+    from coldwarm.errors import UsageError
+
+    names = {name.strip() for name in written.split(",") if name.strip()}
+    unknown = sorted(names - set(PASSES))
+    if unknown or not names:
+        text = f"--passes: there is no {', '.join(unknown) or 'pass named'}; there are "
+        raise UsageError(text + ", ".join(PASSES))
+    return ["timing", *(one for one in PASSES if one in names and one != "timing")]

@@ -1,0 +1,580 @@
+"""The same program before a change and after it, measured: ``coldwarm doctor --then bench``.
+
+An earlier state is a revision, a folder or a file; both sides run in turns, each in a fresh
+process, to its end, and the rounds are judged as ``compare`` does.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+import signal
+import subprocess
+import time
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from msgspec.structs import replace
+
+from coldwarm.caches import files, modes
+from coldwarm.caches import jax as jax_cache
+from coldwarm.contracts.doctor import Fix
+from coldwarm.contracts.reasons import because
+from coldwarm.doctor.describe import say
+from coldwarm.doctor.watch import environment, read, report
+from coldwarm.errors import ColdwarmError, ExitCode, UsageError
+from coldwarm.report import units
+from coldwarm.runner.functions import revisions
+from coldwarm.runner.process import guarded, isolation, temporary
+from coldwarm.stats.intervals import FEWEST_FOR_INTERVAL, paired
+from coldwarm.stats.ratio import CONFIDENCE, compare
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from coldwarm.contracts.doctor import CachesAs, DoctorReport
+    from coldwarm.contracts.reasons import Reason
+
+    Rounds = Sequence[tuple[float, float]]
+    """Seconds before and after, of each round."""
+    Outputs = Sequence[Sequence[str]]
+    """The lines that each run wrote."""
+    Compared = Literal["same", "differs", "varies"]
+
+
+_METRIC = "program_s"
+
+
+def fix(
+    before: str,
+    caches: CachesAs,
+    rounds: Rounds,
+    reports: tuple[DoctorReport, DoctorReport],
+    outputs: tuple[Outputs, Outputs],
+) -> Fix:
+    """Judge the rounds as ``compare`` does, and say what one saved in seconds.
+
+    ``reports`` are of runs under the doctor, both with empty caches, and ``outputs`` were written,
+    before and after.
+    """
+    ours = {str(at): [after_s] for at, (_, after_s) in enumerate(rounds)}
+    theirs = {str(at): [before_s] for at, (before_s, _) in enumerate(rounds)}
+    comparison = compare(_METRIC, "before", ours, theirs)
+    enough = len(rounds) >= FEWEST_FOR_INTERVAL
+    differences = [before_s - after_s for before_s, after_s in rounds]
+    saved = paired(differences, CONFIDENCE) if enough else None
+    same, differing = output(*outputs)
+    return Fix(
+        before=before,
+        caches=caches,
+        limitations=list(_limitations(caches, reports, outputs[0], same)),
+        before_s=[before_s for before_s, _ in rounds],
+        after_s=[after_s for _, after_s in rounds],
+        saved_s=saved.middle if saved else None,
+        saved_low_s=saved.low if saved else None,
+        saved_high_s=saved.high if saved else None,
+        comparison=comparison,
+        programs_before=_programs(reports[0]),
+        programs_after=_programs(reports[1]),
+        output=same,
+        differing=differing,
+        null_reasons=(
+            {}
+            if saved
+            else dict.fromkeys(("saved_s", "saved_low_s", "saved_high_s"), comparison.reason)
+        ),
+    )
+
+
+def _programs(report: DoctorReport) -> int:
+    """Return how many programs a run compiled or read from a cache on disk."""
+    return sum(one.n_compiles + one.n_reads for one in report.sites)
+
+
+def _limitations(
+    caches: CachesAs, reports: Sequence[DoctorReport], before: Outputs, compared: Compared
+) -> Iterator[Reason]:
+    if len({len(lines) for lines in before}) > 1:
+        yield because("output_not_compared")
+    elif compared == "varies" and not any(_steady(before)):
+        yield because("output_all_varies")
+    n_reads = max(sum(one.n_reads for one in report.sites) for report in reports)
+    if caches == "empty" and n_reads:
+        yield because("cache_not_empty", n_reads=n_reads)
+
+
+def _steady(outputs: Outputs) -> list[bool]:
+    """Say of each line whether all runs wrote it alike; all wrote as many."""
+    return [len(set(lines)) == 1 for lines in zip(*outputs, strict=True)]
+
+
+def output(before: Outputs, after: Outputs) -> tuple[Compared, list[str]]:
+    """Compare what runs wrote; lines that were not always the same before are left out.
+
+    Returns how it compares, and the first line that differs, before and after.
+    """
+    first = before[0]
+    if any(len(lines) != len(first) for lines in before):
+        return "varies", []
+    steady = _steady(before)
+    for lines in after:
+        for at, line in enumerate(first):
+            now = lines[at] if at < len(lines) else ""
+            if steady[at] and now != line:
+                return "differs", [line, now]
+        if len(lines) > len(first):
+            return "differs", ["", lines[len(first)]]
+    return ("same" if all(steady) else "varies"), []
+
+
+_PACKAGES = {"site-packages", "dist-packages"}
+_DIGITS, _HASH = 10, 40
+"""Of a commit: those that are shown, and all."""
+_PLACES = """
+import json, os, sys
+finders = [sys.modules.get(getattr(one, "__module__", "")) for one in sys.meta_path]
+editable = [path for one in finders for path in getattr(one, "MAPPING", {}).values()]
+print(json.dumps(sys.path[1:] + [os.path.dirname(path) for path in editable]))
+"""
+"""Prints where modules are looked for, those of editable installs by setuptools too."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """How a program is started as it was, or as it is."""
+
+    command: Sequence[str]
+    """What stands behind ``python``."""
+    folder: Path
+    """That it is started in."""
+    search: Sequence[Path] = field(default=())
+    """Where its modules are looked for first."""
+
+
+def present(command: Sequence[str]) -> Side:
+    """Return how a program is started as it is."""
+    return Side(command, Path.cwd())
+
+
+@contextmanager
+def before(
+    what: str | None, command: Sequence[str], python: str, work: Path
+) -> Iterator[tuple[str, Side]]:
+    """Give what an earlier program is called, and how it is started.
+
+    ``what`` is a file, a folder or a revision; without it the last commit, as long as something
+    has changed since. A script of a revision or a folder runs in the folder of today, so that it
+    finds its data; a module (``-m``) runs in the folder that it was in. ``work`` is where a
+    revision is checked out.
+
+    Raises:
+        UsageError: there is no such earlier state, or the program is not in it.
+    """
+    path = Path(what or "")
+    if what and path.is_file():
+        yield what, _of_file(path, command)
+    elif what and path.is_dir():
+        yield what, of_tree(path.resolve(), _root(path, command), command, python)
+    else:
+        named, revision = (what, what) if what else _last_commit(command)
+        try:
+            root = revisions.root_of(place(command))
+        except UsageError:
+            if not shutil.which("git"):
+                raise
+            text = "is no file, no folder, and there is no git repository here"
+            raise UsageError(f"--before: {what} {text}") from None
+        with revisions.tree_of(root, revision, work / "before") as (_, tree):
+            was = _name_then(root, revision, command)
+            yield named, of_tree(tree, root, command, python, was)
+
+
+def _last_commit(command: Sequence[str]) -> tuple[str, str]:
+    """Return how the last commit is called, and its hash, where the program was another one.
+
+    Raises:
+        UsageError: there is none, it has no such program, or nothing has changed since.
+    """
+    folder, program = place(command), " ".join(command[:2] if command[0] == "-m" else command[:1])
+    name = "--before FILE, DIR or REVISION"
+    try:
+        root, (commit, _) = revisions.root_of(folder), revisions.committed(folder, "HEAD")
+    except UsageError as error:
+        text = f"nothing says what {program} was before its change, as it is in no commit of git"
+        raise UsageError(f"{text} ({error}): name a copy of its earlier state: {name}") from None
+    _name_then(root, commit, command)
+    short = commit[:_DIGITS]
+    if not revisions.changes(root, commit):
+        text = f"nothing has changed since the last commit ({short}), so that there is nothing"
+        raise UsageError(f"{text} to compare; name an earlier state, such as --before HEAD~1")
+    return f"HEAD ({short})", commit
+
+
+def _name_then(root: Path, revision: str, command: Sequence[str]) -> str:
+    """Return the name of a script at a revision, from the root; of a module nothing.
+
+    Raises:
+        UsageError: it was not there.
+    """
+    if command[0] == "-m":
+        return ""
+    script = Path(command[0]).resolve()
+    now = script.relative_to(root.resolve()).as_posix()
+    was = revisions.changes(root, revision).get(now, now)
+    if not was or not revisions.is_in(root, revision, was):
+        text = f"{now} is not in {revision[:_DIGITS] if len(revision) == _HASH else revision}"
+        raise UsageError(
+            f"{text}; name a state that has it, or a copy: --before FILE, DIR or REVISION"
+        )
+    return was
+
+
+def place(command: Sequence[str]) -> Path:
+    """Return the folder that a script lies in, or that a module is started in."""
+    return Path.cwd() if command[0] == "-m" else Path(command[0]).resolve().parent
+
+
+def _of_file(path: Path, command: Sequence[str]) -> Side:
+    if command[0] == "-m":
+        raise UsageError(f"--before {path}: for a module, name a revision or a folder")
+    return Side([str(path), *command[1:]], Path.cwd(), [place(command)])
+
+
+def _root(folder: Path, command: Sequence[str]) -> Path:
+    """Return the folder of today that another one was copied from."""
+    if command[0] == "-m":
+        return Path.cwd()
+    script = Path(command[0]).resolve()
+    for root in (Path.cwd(), *script.parents):
+        if script.is_relative_to(root) and (folder / script.relative_to(root)).is_file():
+            return root
+    raise UsageError(f"--before {folder}: it holds no {script.name}; name the folder that does")
+
+
+def of_tree(tree: Path, root: Path, command: Sequence[str], python: str, was: str = "") -> Side:
+    """Return how a program is started in a copy of its folder; ``was`` is the script's name there.
+
+    Raises:
+        UsageError: the program is not in it.
+    """
+    search = list(_search(tree, root, python))
+    here = Path.cwd()
+    if command[0] == "-m":
+        folder = tree / here.relative_to(root) if here.is_relative_to(root) else tree
+        return Side(command, folder, search)
+    script = Path(command[0]).resolve()
+    if not script.is_relative_to(root):
+        raise UsageError(f"{command[0]} is not in {root}, whose earlier state is asked for")
+    old = tree / (was or script.relative_to(root))
+    if not old.is_file():
+        raise UsageError(f"{script.relative_to(root)} is not in the earlier state; name another")
+    return Side([str(old), *command[1:]], here, search)
+
+
+def _search(tree: Path, root: Path, python: str) -> Iterator[Path]:
+    """Yield where modules of the project were, in the places where they are looked for today."""
+    done = subprocess.run([python, "-c", _PLACES], capture_output=True, text=True, check=False)
+    entries = json.loads(done.stdout) if done.returncode == 0 else []
+    for entry in dict.fromkeys([str(root / "src"), *filter(None, entries)]):
+        path = Path(os.path.realpath(entry))
+        inside = path.is_relative_to(root) and not _PACKAGES & set(path.parts)
+        if inside and (tree / path.relative_to(root)).is_dir():
+            yield tree / path.relative_to(root)
+
+
+SIDES = ("before", "after")
+_OWNERS = ("jax", "inductor", "numba", "cuda", "extensions")
+"""The caches of compiled programs, as ``coldwarm.caches`` names them."""
+
+
+class TimeOverError(Exception):
+    """The time for all runs is over; the one that was running was ended."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One process."""
+
+    seconds: float
+    """From its start to its end."""
+    status: int
+    stdout: bytes
+    stderr: bytes
+
+
+@dataclass
+class Turns:
+    """What is run in turns."""
+
+    python: str
+    sides: Mapping[str, Side]
+    caches: CachesAs
+    work: Path
+    end_s: float = math.inf
+    """When the time for all runs is over, on the clock that their lengths are from."""
+
+    def watched(self, name: str, journal: Path) -> Run:
+        """Run one side with the recorder inside, and with empty caches of its own."""
+        folder = self.work / f"{name}-watched"
+        return self._run(self.sides[name], environment(journal, self._variables(name, folder)))
+
+    def rounds(self, number: int) -> Iterator[dict[str, Run]]:
+        """Run both sides so often, each first in every other round; give each round as it ends.
+
+        A round in which a process failed is the last one.
+
+        Raises:
+            TimeOverError: the time is over in the middle of a round.
+        """
+        if self.caches == "filled":
+            for name, side in self.sides.items():
+                self._run(side, self._variables(name, self.work / name))
+        for at in range(number):
+            order = SIDES if at % 2 == 0 else SIDES[::-1]
+            found = {name: self._one(name, at) for name in order}
+            yield found
+            if any(run.status for run in found.values()):
+                break
+
+    def _one(self, name: str, at: int) -> Run:
+        folder = self.work / (name if self.caches == "filled" else f"{name}-{at}")
+        return self._run(self.sides[name], self._variables(name, folder))
+
+    def _variables(self, name: str, folder: Path) -> dict[str, str]:
+        """Return the variables of a process whose caches on disk lie in a folder."""
+        variables = {**os.environ, **moved(folder, os.environ)}
+        variables.update(isolation.lay(os.environ, temporary.plain(folder) / files.OWNER))
+        search = [str(path) for path in self.sides[name].search]
+        if search:
+            known = variables.get("PYTHONPATH")
+            variables["PYTHONPATH"] = os.pathsep.join([*search, *([known] if known else [])])
+        return variables
+
+    def _run(self, side: Side, variables: Mapping[str, str]) -> Run:
+        """Run a side to its end; what it writes goes to files, which no reader slows down."""
+        paths = [self.work / name for name in ("stdout", "stderr")]
+        with paths[0].open("wb") as out, paths[1].open("wb") as err:
+            begin_s = time.perf_counter()
+            status = self._ended(
+                lambda: subprocess.Popen(
+                    [self.python, *side.command],
+                    cwd=side.folder,
+                    env=variables,
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=err,
+                    process_group=0,
+                )
+            )
+            seconds = time.perf_counter() - begin_s
+        return Run(seconds, status, *(path.read_bytes() for path in paths))
+
+    def _ended(self, start: Callable[[], subprocess.Popen[bytes]]) -> int:
+        """Return how a process ended; whatever ends the waiting ends it and its children."""
+        process = None
+        try:
+            with guarded.starting():
+                process = start()
+            left_s = self.end_s - time.perf_counter()
+            return process.wait(None if math.isinf(left_s) else max(left_s, 0))
+        except BaseException as error:
+            if process is not None:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise TimeOverError from None
+            raise
+
+
+def moved(folder: Path, base: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that move the caches of compiled programs into a folder.
+
+    That of JAX only where ``base`` has one: without a folder JAX keeps nothing on disk. Nothing
+    else is set: what a cache keeps is for the program, and its user, to say.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    root = temporary.plain(folder)
+    found: dict[str, str] = {}
+    for name in _OWNERS:
+        place = root / name
+        place.mkdir(exist_ok=True)
+        asked = modes.variables(modes.owner(name), place, "framework_default")
+        places = {key: value for key, value in asked.items() if value.startswith(str(place))}
+        if name != jax_cache.OWNER or any(base.get(key) for key in places):
+            found.update(places)
+    return found
+
+
+class ProgramFailedError(ColdwarmError):
+    """A program that was to be measured ended with an error."""
+
+    exit_code = ExitCode.FAILED
+
+
+class NothingMeasuredError(ColdwarmError):
+    """The time was over before anything was measured."""
+
+    exit_code = ExitCode.NOTHING_VALID
+
+
+@dataclass(frozen=True)
+class BenchRequest:
+    """What is asked of ``--then bench``."""
+
+    before: str | None
+    caches: CachesAs
+    rounds: int
+    time_budget_s: float | None = None
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What is to be measured."""
+
+    asked: BenchRequest
+    named: str
+    """What the program was before."""
+    sides: Mapping[str, Side]
+    python: str
+    work: Path
+
+    def measured(self, report: DoctorReport, took_s: float) -> DoctorReport:
+        """Return the report of the program as it is, with what the change has brought.
+
+        ``took_s`` is what the program has taken under the doctor. Where the time is over, or
+        somebody interrupts, the verdict is that of the rounds until then.
+
+        Raises:
+            ProgramFailedError: one of both ended with an error.
+            NothingMeasuredError: the time was over before one round was measured.
+            KeyboardInterrupt: somebody interrupted before that.
+        """
+        if report.exit_status:
+            say(f"the program ended with {report.exit_status}, so nothing is measured")
+            return report
+        self._estimate(took_s)
+        end_s = time.perf_counter() + (self.asked.time_budget_s or math.inf)
+        turns = Turns(self.python, self.sides, self.asked.caches, self.work, end_s)
+        watched, seen, rounds, code = {}, {}, [], ""
+        try:
+            for name, run, counted in self._counted(turns, report.started_at):
+                watched[name], seen[name] = run, counted
+            for one in turns.rounds(self.asked.rounds):
+                for name, run in one.items():
+                    _refuse_failed(name, run)
+                rounds.append(one)
+                took = ", ".join(f"{name} {units.duration(one[name].seconds)}" for name in one)
+                say(f"round {len(rounds)} of {self.asked.rounds}: {took}")
+        except TimeOverError:
+            code = "rounds_out_of_time"
+        except KeyboardInterrupt:
+            code = "rounds_interrupted"
+            if not rounds:
+                raise
+            say("interrupted; what was measured until then is judged")
+        if not rounds:
+            text = "the time budget was over before both were measured once; give more"
+            raise NothingMeasuredError(f"{text}: --time-budget {self._whole_s(took_s):.0f}s")
+        fix = self._judged(watched, rounds, seen)
+        cut = [because(code, n_rounds=len(rounds), n_asked=self.asked.rounds)] if code else []
+        return replace(report, fix=replace(fix, limitations=[*cut, *fix.limitations]))
+
+    def _estimate(self, took_s: float) -> None:
+        """Say how long it will take, before it does."""
+        n_runs, budget_s = self._n_runs(), self.asked.time_budget_s
+        text = (
+            f"measuring the program as it was and as it is: {n_runs} runs without input, about"
+            f" {units.duration(self._whole_s(took_s))} if each takes as long as this one"
+        )
+        if budget_s is not None and budget_s < self._whole_s(took_s):
+            text += f"; --time-budget ends it after {units.duration(budget_s)}"
+        say(f"{text}; Ctrl-C ends it with what was measured by then")
+
+    def _n_runs(self) -> int:
+        """Return how often the program is run: counted and measured, and to fill caches."""
+        return 2 * (1 + self.asked.rounds + (self.asked.caches == "filled"))
+
+    def _whole_s(self, took_s: float) -> float:
+        return max(1.0, self._n_runs() * took_s)
+
+    def _counted(self, turns: Turns, date: str) -> Iterator[tuple[str, Run, DoctorReport]]:
+        """Run each side under the doctor, to count what it compiles."""
+        for name in SIDES:
+            journal = self.work / f"{name}-journal"
+            run = turns.watched(name, journal)
+            _refuse_failed(name, run)
+            yield name, run, report(read(journal), None, date)
+
+    def _judged(
+        self,
+        watched: Mapping[str, Run],
+        rounds: Sequence[Mapping[str, Run]],
+        seen: Mapping[str, DoctorReport],
+    ) -> Fix:
+
+        before, after = ([one[name] for one in rounds] for name in SIDES)
+        return fix(
+            self.named,
+            self.asked.caches,
+            [(one.seconds, other.seconds) for one, other in zip(before, after, strict=True)],
+            (seen["before"], seen["after"]),
+            (_lines([watched["before"], *before]), _lines([watched["after"], *after])),
+        )
+
+
+@contextmanager
+def prepared(
+    command_line: Sequence[str], asked: BenchRequest | None, python: str
+) -> Iterator[Bench | None]:
+    """Give what is to be measured; ``None``: nothing is.
+
+    Raises:
+        UsageError: there is no earlier state of the program.
+    """
+    if asked is None:
+        yield None
+        return
+    with (
+        temporary.made() as work,
+        before(asked.before, command_line, python, work) as (named, side),
+    ):
+        sides = {"before": side, "after": present(command_line)}
+        yield Bench(asked, named, sides, python, work)
+
+
+def requested(
+    then: str | None, wanted: BenchRequest, command: Sequence[str]
+) -> BenchRequest | None:
+    """Return what is asked; ``None``: nothing is.
+
+    Raises:
+        UsageError: an earlier state is named, and nothing is to be done with it; or it is not known
+            which file the program is.
+    """
+    if then is None and wanted.before is not None:
+        raise UsageError(f"--before {wanted.before} is for --then bench; give both, or neither")
+    if then and command[0].startswith("-") and command[0] != "-m":
+        text = (
+            "--then bench needs a script, or -m and a module, without options of Python before it"
+        )
+        raise UsageError(
+            f"{text}, not {command[0]}; set them by variables, such as PYTHONUNBUFFERED"
+        )
+    return wanted if then else None
+
+
+def _lines(runs: Sequence[Run]) -> list[list[str]]:
+    return [run.stdout.decode("utf-8", "replace").splitlines() for run in runs]
+
+
+def _refuse_failed(name: str, run: Run) -> None:
+    if run.status:
+        said = run.stderr.decode("utf-8", "replace").strip().splitlines() or ["no message"]
+        ended = f"run without input, ended with {run.status}"
+        text = f"the program {name} the change, {ended}: {said[-1]:.200}"
+        raise ProgramFailedError(text)

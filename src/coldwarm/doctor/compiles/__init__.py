@@ -1,1 +1,0 @@
-"""What each framework traces, lowers, compiles and reads from a cache, and why."""

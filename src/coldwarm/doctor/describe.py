@@ -1,0 +1,340 @@
+"""What is said of a whole report, and the short words of its parts."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING
+
+import click
+from msgspec.structs import replace
+
+import coldwarm
+from coldwarm.catalogue.patterns import patterns
+from coldwarm.doctor.judge import SMALL, is_small
+from coldwarm.doctor.rules import change_of, stated
+from coldwarm.report import units
+from coldwarm.report.sentences import counted, words
+from coldwarm.report.shown import line
+from coldwarm.report.shown import told as one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.text import Text
+
+    from coldwarm.catalogue.patterns import PatternSpec
+    from coldwarm.contracts.doctor import Account, CallSite, DoctorReport, Finding, Fix, MissKind
+    from coldwarm.contracts.reasons import Reason
+
+
+def estimate(one: Finding) -> str:
+    """Return how the saving was estimated, or why there is no figure."""
+    reason = one.saving_from or one.null_reasons.get("saving_s")
+    said = words(reason) if reason is not None else ""
+    if one.saving_s is not None and one.n_processes > 1:
+        said += f", in one of {one.n_processes} processes: they may run side by side"
+    return said
+
+
+def saved(one: Finding) -> str:
+    """Return about what the change saves, and how that was estimated."""
+    if one.saving_s is not None:
+        return f"about {units.duration(one.saving_s)}, {estimate(one)}"
+    return f"no figure: {estimate(one)}"
+
+
+_WHY: dict[MissKind, str] = {
+    "nothing_kept": "nothing of this function was kept before",
+    "file_changed": "its file has changed since it was kept",
+    "types": "it was not kept for these types, only for others",
+    "code": "the function itself has changed since it was kept",
+    "captured": "what it takes from around it has other values than when it was kept",
+    "processor": "it was kept for another kind of processor",
+    "version": "it was kept by another version of Numba",
+    "unreadable": "what was kept cannot be read",
+    "unknown": "the reason is not known",
+}
+
+
+def missed(sites: Sequence[CallSite], most: int) -> Iterator[str]:
+    """Yield for the first ``most`` of these lines what was not in Numba's cache, and why."""
+    for one in [one for one in sites if one.misses][:most]:
+        where = f"{place(one.path)}:{one.line}, {one.function}"
+        why = "; ".join(f"{counted(n, 'program')}: {_WHY[kind]}" for kind, n in one.misses.items())
+        yield f"Not in Numba's cache on disk: {where}: {why}"
+
+
+_REPOSITORY = "https://github.com/coldwarm/coldwarm/blob/main/src/coldwarm"
+
+
+def pattern_of(finding: str) -> PatternSpec | None:
+    """Return the pattern of a kind of finding; ``None``: no pattern shows it."""
+    return patterns().get(stated("PAGES").get(finding, finding))
+
+
+def page_of(spec: PatternSpec) -> str:
+    """Return the address at which a pattern is written."""
+    file = Path(spec.source.path).relative_to(Path(coldwarm.__file__).parent)
+    return f"{_REPOSITORY}/{file.as_posix()}"
+
+
+_WORTH_BYTES = 2**20
+"""Of temporary memory that a terminal tells."""
+_LEAST_ARGUMENTS_BYTES, _MOST_TIMES = 1000, 100
+"""Of arguments, and how many times these: a random key, or a number, is no measure of memory."""
+
+
+def temporary(one: CallSite) -> str:
+    """Return the temporary memory of the programs of a line, against their arguments."""
+    if one.temporary_bytes is None:
+        return units.MISSING
+    text = units.size(one.temporary_bytes)
+    given = one.arguments_bytes or 0
+    if given >= _LEAST_ARGUMENTS_BYTES and given < one.temporary_bytes <= _MOST_TIMES * given:
+        text += f" ({units.times(one.temporary_bytes / given)} its arguments)"
+    return text
+
+
+def most(sites: Sequence[CallSite]) -> CallSite | None:
+    """Return the line whose programs take most temporary memory; ``None``: none takes much."""
+    known = [one for one in sites if (one.temporary_bytes or 0) >= _WORTH_BYTES]
+    return max(known, key=lambda one: one.temporary_bytes or 0, default=None)
+
+
+_CACHES = {
+    "empty": "compilation caches on disk empty for each process",
+    "filled": "compilation caches on disk filled by a run of the same side before",
+}
+_LONGEST = 60
+
+
+def lines(fix: Fix) -> Iterator[Text]:
+    """Yield the answer, what it is from, and what to know before it is believed."""
+    yield line(answer(fix), "bold")
+    yield line(
+        f"{counted(len(fix.before_s), 'round')} of both in turns, before: {fix.before};"
+        f" {_CACHES[fix.caches]}",
+        "dim",
+    )
+    if fix.comparison.verdict == "undecided":
+        yield line(words(fix.comparison.reason), "dim")
+    if fix.output == "differs":
+        before, after = (repr(one)[:_LONGEST] for one in fix.differing)
+        yield line(f"its output is another: {before}, now {after}", "yellow")
+    elif fix.output == "varies" and not any(map(_is_uncompared, fix.limitations)):
+        text = "Some output lines differ from run to run; all others are unchanged."
+        yield line(text, "dim")
+    for one in fix.limitations:
+        yield line(words(one), "dim")
+
+
+def _is_uncompared(one: Reason) -> bool:
+    return one.code in {"output_not_compared", "output_all_varies"}
+
+
+def answer(fix: Fix) -> str:
+    """Return what the change has brought in one sentence."""
+    text = f"after the change the whole program {_takes(fix)}"
+    if fix.programs_before != fix.programs_after:
+        text += (
+            f", and needs {counted(fix.programs_after, 'compiled program')}"
+            f" in place of {fix.programs_before}"
+        )
+    return text
+
+
+def _takes(fix: Fix) -> str:
+    low, high = fix.saved_low_s, fix.saved_high_s
+    of = f"(of {units.duration(median(fix.before_s))})"
+    if low is None or high is None:
+        return f"was measured too seldom {of}"
+    verdict = fix.comparison.verdict
+    if verdict == "faster" and low > 0:
+        return f"takes {units.between(low, high)} less {of}"
+    if verdict == "slower" and high < 0:
+        return f"takes {units.between(-high, -low)} longer {of}"
+    if verdict == "same":
+        return f"takes the same time {of}: {_span(low, high)}"
+    return f"takes a time that cannot be told apart {of}: {_span(low, high)}"
+
+
+def _span(low: float, high: float) -> str:
+    """Write bounds around zero, such as ``between 0.1 s longer and 0.2 s less``."""
+    ends = [f"{units.duration(abs(one))} {'less' if one >= 0 else 'longer'}" for one in (low, high)]
+    return f"between {ends[0]} and {ends[1]}"
+
+
+def told(report: DoctorReport) -> DoctorReport:
+    """Return a report with the evidence, and what to change, in words."""
+    return replace(report, findings=[_told(one) for one in report.findings])
+
+
+def evidence(one: Finding) -> str:
+    """Return what was seen, and in how many processes, in words."""
+    said = "; ".join([words(one.says), *map(words, one.says.parts)])
+    n_read = one.says.values.get("n_read")
+    if n_read:
+        which = "all" if n_read == one.says.values.get("n_again") else str(n_read)
+        said += f"; {which} of these programs were found in a cache on disk"
+    if caller := one.says.values.get("caller"):
+        said += f"; first for {caller}"
+    if not one.function:
+        said += "; no line of the program calls it: a thread does, or a package"
+    if one.after is not None:
+        said += f"; {words(one.after)}"
+    if one.n_processes == 1:
+        return said
+    return f"{said}; in {one.n_processes} processes: this is of one of them"
+
+
+def _told(one: Finding) -> Finding:
+    spec = pattern_of(one.pattern)
+    return replace(
+        one,
+        text=evidence(one),
+        change=change_of(one),
+        estimate=estimate(one),
+        page=page_of(spec) if spec is not None else "",
+    )
+
+
+_COMPILING = ("trace_s", "lower_s", "compile_s", "cache_s")
+PARTS = (
+    ("import", "import_s"),
+    ("devices", "devices_s"),
+    ("trace", "trace_s"),
+    ("lower", "lower_s"),
+    ("compile", "compile_s"),
+    ("cache", "cache_s"),
+    ("run", "run_s"),
+    ("other", "other_s"),
+)
+"""The parts of an account, in the order of the bar."""
+_BEFORE = {"imported_before", "devices_before"}
+"""Reasons of parts that were over before a block began, and are no part of its time."""
+NOTHING = "Nothing to change was found."
+NOTHING_SEEN = "Nothing to change was found in what could be seen."
+NOTHING_LARGE = f"Nothing that matters was found: all of it is less than {SMALL:.0%} of the time."
+UNKNOWN = "Nothing could be watched."
+
+
+def headline(report: DoctorReport) -> str:
+    """Return how much of the time was compiling."""
+    total = units.duration(report.account.total_s)
+    if not is_known(report):
+        return f"The program took {total}; more is not known."
+    compiling_s = sum(getattr(report.account, name) for name in _COMPILING)
+    others = report.others
+    if others is not None:
+        total += f" of the first of {report.n_processes} processes"
+    if compiling_s:
+        said = _compiling(report, compiling_s)
+    elif others is not None and others.compiling_s:
+        said = "nothing was compiling"
+    else:
+        said = f"nothing was compiling: {_why_nothing(report)}"
+    return f"Of {total}, {said}{_beside(report)}."
+
+
+def _compiling(report: DoctorReport, seconds: float) -> str:
+    """Return how much of the time of the first process was compiling, or reading from a cache."""
+    others = report.others
+    n = sum(one.n_compiles for one in report.sites) - (others.n_compiles if others else 0)
+    n_reads = sum(one.n_reads for one in report.sites) - (others.n_reads if others else 0)
+    if report.n_sites > len(report.sites):
+        return f"{units.duration(seconds)} were compiling"
+    said = f"{units.duration(seconds)} were {_spent_on(n, n_reads)}"
+    return said if n or not n_reads else f"{said}, and nothing was compiled"
+
+
+def _spent_on(n: int, n_reads: int) -> str:
+    """Return what was done for so many programs that were compiled, and read from a cache."""
+    if n_reads and not n:
+        return f"getting {counted(n_reads, 'program')} from a cache"
+    read = f"; {n_reads} more from a cache" if n_reads else ""
+    return f"compiling ({counted(n, 'program')}{read})" if n else "compiling"
+
+
+def _beside(report: DoctorReport) -> str:
+    """Return what the other processes compiled: it is no part of the time of the first."""
+    others = report.others
+    if others is None:
+        return ""
+    if not others.compiling_s:
+        begun = any(one.code == "ended_compiling" for one in report.unseen)
+        return f"; the others compiled nothing{' to its end' if begun else ''}"
+    spent = units.duration(others.compiling_s)
+    return f"; the others spent {spent} {_spent_on(others.n_compiles, others.n_reads)}, added up"
+
+
+def is_known(report: DoctorReport) -> bool:
+    """Say whether anything could be watched."""
+    return all(one.code != "no_journal" for one in report.unseen)
+
+
+def _why_nothing(report: DoctorReport) -> str:
+    if report.sites:
+        return "what was begun was not compiled to its end"
+    loaded = [name for name in ("jax", "torch", "numba") if name in report.versions]
+    if not loaded:
+        return "neither JAX, torch.compile nor Numba was loaded"
+    return f"{' and '.join(loaded)} compiled nothing"
+
+
+def ending(report: DoctorReport) -> str:
+    """Return how the program ended, where it did not end as it should; else nothing."""
+    status = report.exit_status
+    if not status:
+        return ""
+    if status > 0:
+        return f"The program ended with exit status {status}."
+    known = {one.value: one.name for one in signal.Signals}
+    return f"The program was ended by the signal {known.get(-status, -status)}."
+
+
+def first_change(report: DoctorReport) -> str:
+    """Return what to change first, in one sentence, or that nothing was found."""
+    if not report.findings:
+        if not is_known(report):
+            return UNKNOWN
+        return NOTHING_SEEN if report.unseen else NOTHING
+    one = report.findings[0]
+    if is_small(one, report.account.total_s):  # then all others are: those that matter come first
+        return NOTHING_LARGE
+    saves = f"; saves about {units.duration(one.saving_s)}" if one.saving_s else ""
+    if saves and one.n_processes > 1:
+        saves += f" in one of {one.n_processes} processes"
+    return f"Change first: {place(one.path)}:{one.line}, {change_of(one)}{saves}."
+
+
+def named_parts(account: Account) -> list[tuple[str, str, float]]:
+    """Return the parts that took time: what each is called, its name in the bar, and its seconds.
+
+    What could not be told apart is named together.
+    """
+    unseen = [
+        name
+        for name, field in PARTS
+        if getattr(account, field) is None and account.null_reasons[field].code not in _BEFORE
+    ]
+    found = []
+    for name, field in PARTS:
+        seconds = getattr(account, field) or 0.0
+        if seconds > 0:
+            called = ", ".join([*unseen, "other"]) if name == "other" and unseen else name
+            found.append((called, name, seconds))
+    return found
+
+
+def place(path: str) -> str:
+    """Return a path as short as it can be from here."""
+    near = os.path.relpath(path) if Path(path).is_absolute() else path
+    return near if not near.startswith("..") else path
+
+
+def say(text: str) -> None:
+    """Print a line beside what the program itself prints, with nothing private in it."""
+    click.echo(one_line(f"coldwarm: {text}"), err=True)

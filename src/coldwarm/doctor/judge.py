@@ -1,0 +1,226 @@
+"""Findings of a program's processes: put together, ranked, held against limits. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from coldwarm.contracts.doctor import (
+    Others,
+)
+from coldwarm.doctor.rules import modules, stated
+from coldwarm.doctor.time_account import compiling_s
+from coldwarm.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from coldwarm.contracts.doctor import (
+        CallSite,
+        CauseKind,
+        DoctorReport,
+        Finding,
+        MissKind,
+    )
+    from coldwarm.doctor.trace import ProcessTrace
+
+
+_LITTLE = "doctor_few_waits"
+"""The reason why there is no cost, where it would be little."""
+SMALL = 0.01
+"""The share of a run below which a cost is of little matter."""
+
+
+def is_small(one: Finding, total_s: float) -> bool:
+    """Say whether a finding costs next to nothing of a run of so many seconds."""
+    if one.cost_s is None:
+        reason = one.null_reasons.get("cost_s")
+        return reason is not None and reason.code == _LITTLE
+    return one.cost_s < SMALL * total_s
+
+
+_WITHOUT_COST = {"doctor_ended": -1, "doctor_once": 2}
+"""By the reason why there is no cost: where such a finding stands, if not in the middle."""
+
+
+def ranked(found: Iterable[Finding], total_s: float) -> list[Finding]:
+    """Return findings in the order in which they matter: those that cost most first.
+
+    What ended the program comes first of all. What makes a figure or a result wrong costs no time,
+    and comes before what costs little; what may be meant as it is comes behind it.
+    """
+
+    def rank(one: Finding) -> tuple[int, float]:
+        if is_small(one, total_s):
+            return 3, -(one.cost_s or 0.0)
+        if one.cost_s is None:
+            reason = one.null_reasons.get("cost_s")
+            return _WITHOUT_COST.get(reason.code if reason is not None else "", 1), 0.0
+        return 0, -one.cost_s
+
+    return sorted(found, key=rank)
+
+
+def findings(trace: ProcessTrace) -> list[Finding]:
+    """Return what every rule finds."""
+    found: list[Finding] = [one for rule in modules() for one in rule.findings(trace)]
+    return sorted(
+        found, key=lambda one: (-(one.cost_s or 0.0), one.path, one.line, one.function, one.pattern)
+    )
+
+
+def findings_of_all(processes: Iterable[Sequence[Finding]]) -> list[Finding]:
+    """Return the findings of all processes, each once; ``processes`` has those of each.
+
+    Of several processes the words and the saving are of the one that saves most: processes may
+    run side by side, so that their savings do not add up. Costs are seconds of processes, and do.
+    """
+    groups: dict[tuple[object, ...], list[Finding]] = {}
+    for found in processes:
+        earlier: Counter[tuple[object, ...]] = Counter()
+        for one in found:
+            key = _key(one)
+            groups.setdefault((*key, earlier[key]), []).append(one)
+            earlier[key] += 1  # those of one process stay apart
+    return [_together(group) for group in groups.values()]
+
+
+def _key(one: Finding) -> tuple[object, ...]:
+    cause = (one.cause.kind, one.cause.argument) if one.cause is not None else None
+    return one.pattern, one.path, one.line, one.function, cause, one.says.values.get("function")
+
+
+def _together(group: Sequence[Finding]) -> Finding:
+    if len(group) == 1:
+        return group[0]
+    most = max(group, key=lambda one: (one.saving_s or 0.0, one.cost_s or 0.0))
+    costs = [one.cost_s for one in group if one.cost_s is not None]
+    cost_s = sum(costs) if costs else None
+    savings = [one.saving_s for one in group if one.saving_s is not None]
+    saving_s = max(savings, default=None)
+    known = {"cost_s": cost_s, "saving_s": saving_s}
+    return replace(
+        most,
+        n=sum(one.n for one in group),
+        n_processes=sum(one.n_processes for one in group),
+        cost_s=cost_s,
+        saving_s=saving_s,
+        null_reasons={
+            name: reason for name, reason in most.null_reasons.items() if known.get(name) is None
+        },
+    )
+
+
+def sites_of_all(processes: Iterable[Iterable[CallSite]]) -> list[CallSite]:
+    """Return the call sites of all processes, the slowest first, each line and function once."""
+    groups: dict[tuple[str, ...], list[CallSite]] = {}
+    for found in processes:
+        for one in found:
+            key = one.path, str(one.line), one.caller, one.framework, one.function
+            groups.setdefault(key, []).append(one)
+    return sorted(map(_added, groups.values()), key=lambda one: -one.total_s)
+
+
+def _added(group: Sequence[CallSite]) -> CallSite:
+    if len(group) == 1:
+        return group[0]
+    calls = [one.n_calls for one in group if one.n_calls is not None]
+    untold = next((one for one in group if one.n_calls is None), None)
+    largest = max(group, key=lambda one: -1 if one.temporary_bytes is None else one.temporary_bytes)
+    causes: Counter[CauseKind] = Counter()
+    misses: Counter[MissKind] = Counter()
+    for one in group:
+        causes.update(one.causes)
+        misses.update(one.misses)
+    untraced = next((one for one in group if one.trace_s is None), None)
+    of_calls = {"n_calls", "n_slow_calls"}
+    left_out = of_calls | {"trace_s"}
+    reasons = {name: one for name, one in largest.null_reasons.items() if name not in left_out}
+    if untraced is not None:
+        reasons["trace_s"] = untraced.null_reasons["trace_s"]
+    if untold is not None:
+        reasons |= dict.fromkeys(of_calls, untold.null_reasons["n_calls"])
+    return replace(
+        group[0],
+        n_processes=len(group),
+        n_compiles=sum(one.n_compiles for one in group),
+        n_reads=sum(one.n_reads for one in group),
+        n_calls=sum(calls) if untold is None else None,
+        n_slow_calls=sum(one.n_slow_calls or 0 for one in group) if untold is None else None,
+        total_s=sum(one.total_s for one in group),
+        trace_s=None if untraced is not None else sum(one.trace_s or 0.0 for one in group),
+        lower_s=sum(one.lower_s for one in group),
+        compile_s=sum(one.compile_s for one in group),
+        cache_s=sum(one.cache_s for one in group),
+        causes=dict(causes),
+        misses=dict(misses),
+        temporary_bytes=largest.temporary_bytes,
+        arguments_bytes=largest.arguments_bytes,
+        null_reasons=reasons,
+    )
+
+
+def others(processes: Sequence[ProcessTrace], sites: Sequence[Iterable[CallSite]]) -> Others | None:
+    """Return what all but the first process compiled; ``None``: there is no other.
+
+    ``sites`` are those of each process.
+    """
+    if len(processes) == 1:
+        return None
+    return Others(
+        compiling_s=sum(map(compiling_s, processes[1:])),
+        n_compiles=sum(one.n_compiles for found in sites[1:] for one in found),
+        n_reads=sum(one.n_reads for found in sites[1:] for one in found),
+    )
+
+
+_RECOMPILE = "recompile"
+"""Whatever was compiled again, by any pattern or by none."""
+
+
+def limits(written: str, known: Iterable[str]) -> dict[str, int]:
+    """Return how often each pattern may happen, from a text such as ``recompile:3,missing-sync``.
+
+    Raises:
+        UsageError: a name is no pattern, or what stands behind it is no number.
+    """
+    names, short = {*known, _RECOMPILE}, stated("SHORT")
+    found = {}
+    for part in filter(None, (one.strip() for one in written.split(","))):
+        name, _, number = part.partition(":")
+        name = short.get(name, name)
+        if name not in names:
+            raise UsageError(f"--fail-on: no finding is called {name}")
+        if number and not number.isdecimal():
+            raise UsageError(f"--fail-on {part}: what stands behind the colon is no whole number")
+        found[name] = int(number or 0)
+    return found
+
+
+def broken(report: DoctorReport, allowed: Mapping[str, int]) -> dict[str, int]:
+    """Return how often what is limited happened, where it was more often than is allowed."""
+    counts: Counter[str] = Counter()
+    sizes = stated("SIZES")
+    for one in report.findings:
+        counts[one.pattern] += 1 if one.pattern in sizes else one.n
+    counts[_RECOMPILE] = _n_again(report)
+    return {name: counts[name] for name, limit in allowed.items() if counts[name] > limit}
+
+
+def _n_again(report: DoctorReport) -> int:
+    """Return how often something was compiled again, also where that was too seldom for a finding.
+
+    At each line it is the larger of both counts: a body of a loop of JAX's that is ever new has no
+    cause, and is counted by its finding alone.
+    """
+    by_cause: Counter[tuple[str, int]] = Counter()
+    by_finding: Counter[tuple[str, int]] = Counter()
+    for site in (one for one in report.sites if not one.is_operation):
+        by_cause[site.path, site.line] += sum(site.causes.values())
+    again = stated("COMPILED_AGAIN")
+    for one in report.findings:
+        if one.pattern in again:
+            by_finding[one.path, one.line] += one.n
+    return (by_cause | by_finding).total()

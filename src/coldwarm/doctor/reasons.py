@@ -1,0 +1,57 @@
+"""What the doctor says: of a report here, of what a rule finds in the file of that rule."""
+
+from __future__ import annotations
+
+from coldwarm.doctor.rules import stated
+
+REASONS = {
+    "saving_again": "the time of the {n_times:# compilation} that this caused",
+    "saving_read": "the time of the {n_times:# program} that this caused, {n_read} of them"
+    " found in a cache",
+    "rounds_interrupted": "it was interrupted after {n_rounds} of {n_asked} rounds",
+    "rounds_out_of_time": "the time budget was over after {n_rounds} of {n_asked} rounds; more are"
+    " measured with a longer --time-budget",
+    "output_not_compared": "its output was not compared: it had not the same number of lines in"
+    " each run before the change",
+    "output_all_varies": "all output lines differ from run to run: not compared",
+    "cache_not_empty": "{n_reads:# program} were read from a cache on disk that was to be"
+    " empty: the program sets a folder of its own, or reads what it wrote itself",
+    "doctor_few_waits": "few of the reads waited, which may have been for the first calls",
+    "doctor_wrong_result": "it makes a result other than what the code says, and costs no time",
+    "doctor_once": "it costs no time, and is right where it is to happen once for each compilation",
+    "doctor_ended": "an error ended it here",
+    "doctor_untimed": "its time is not measured by itself",
+    "doctor_depends": "it depends on what takes its place",
+    "needs_monitoring": "calls, clocks and reads of values can be watched from Python 3.12 on,"
+    " unless other tools take all places",
+    "trace_untold": "JAX does not tell of what is traced below jax.grad or jax.vmap; from Python"
+    " 3.12 on it is seen all the same",
+    "end_not_seen": "how the program ended: it was killed, left by os._exit, or still runs; its"
+    " time is told up to the last event",
+    "program_replaced": "how the time went after the process had replaced its program (as by"
+    " os.execv); what was compiled there is told",
+    "jit_off": "what is compiled: `jit` is off in the pass that looks for keys",
+    "imported_before": "{frameworks} had been imported before the block began",
+    "devices_before": "the devices had been started before the block began",
+    "journal_cut": "the program compiled so often that the last part is counted, not told one by"
+    " one",
+    "killed_before_its_end": "the program was ended before the doctor could say it",
+    "called_elsewhere": "it was not called from this line, or not in a way that is watched",
+    "no_journal": "anything: the program has left no journal, so nothing is known of it but how"
+    " long it took (it deleted the temporary files, the disk is full, or its Python takes no"
+    " PYTHONPATH)",
+    "pass_ended": "what the pass for {what} looks for, at least in part: it ended with {status},"
+    " the program by itself with {usual}",
+    "pass_unseen": "what the pass for {what} looks for: it has left no journal",
+    "pass_left_out": "what the pass for {what} looks for: the program was killed before",
+    "lines_lost": "{n_lines:# line} of the journal could not be written: the disk was full,"
+    " or the program closed the file",
+    "memory_not_shown": "nothing was compiled to the end, or its framework does not show the"
+    " memory of programs",
+    "ended_compiling": "it ended while {function} was being traced or compiled at {at}: how long"
+    " that took is in no figure",
+    "doctor_failed": "the doctor itself failed at {at} with {error}: something may be missing here",
+    **stated("REASONS"),
+}
+ADVICE = stated("ADVICE")
+PARAMETERS = stated("PARAMETERS")

@@ -1,0 +1,176 @@
+"""What is wrong with a program itself: constants in it, loops written out, state not given away."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from coldwarm.contracts.reasons import because
+from coldwarm.doctor.time_account import kind_of
+from coldwarm.doctor.trace import Line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from coldwarm.contracts.doctor import Finding
+    from coldwarm.doctor.trace import Call, ProcessTrace
+
+
+REASONS = {
+    "doctor_constants": "{function} holds {constants_bytes:size} of arrays that it takes from"
+    " outside of its arguments",
+    "doctor_equations": "this loop gave {n_equations} of the {n_all:# equation} of {function}",
+    "doctor_donation": "{function} takes {argument_names} and gives it back in other memory:"
+    " {state_bytes:size} that it could use again",
+    "saving_turns": "what the loop took to compile, by its share of the equations, less one turn"
+    " of {n_turns}",
+    "doctor_memory": "it costs memory",
+}
+PARAMETERS = {
+    "doctor_equations": "function n_equations n_all",
+    "doctor_donation": "function state_bytes argument_names",
+}
+CHANGES = {
+    "large-constant-capture": "pass the array as an argument",
+    "python-loop-unrolled": "use jax.lax.scan or jax.lax.fori_loop for the loop",
+    "no-donation": "give the memory away: jax.jit(…, donate_argnums=…)",
+}
+
+SIZES = {"python-loop-unrolled"}
+
+_LARGE_BYTES = 2**20
+"""Of constants, and of state that could be given away."""
+_FEWEST_EQUATIONS = 100
+_FEWEST_TURNS = 16
+"""Of a loop that was written out, for it to be worth a word: equations, and turns."""
+_FEWEST_CALLS = 3
+
+
+def findings(trace: ProcessTrace) -> Iterator[Finding]:
+    """Look into every program that was compiled."""
+    done: set[tuple[str, Line]] = set()
+    for call in trace.calls:
+        if call.program is None or call.is_operation or call.site is None:
+            continue
+        for one in (_constants(trace, call), _unrolled(trace, call), _not_donated(trace, call)):
+            if one is None:
+                continue
+            key = one.pattern, Line(one.path, one.line, one.function)
+            if key not in done:
+                done.add(key)
+                yield one
+
+
+def _constants(trace: ProcessTrace, call: Call) -> Finding | None:
+    n_bytes = call.program.constants_bytes if call.program else 0
+    if n_bytes < _LARGE_BYTES:
+        return None
+    return trace.finding(
+        "large-constant-capture",
+        _use(trace, call),
+        because("doctor_constants", function=call.name, constants_bytes=n_bytes),
+        framework=call.framework,
+        cost_s=call.total_s,
+        no_saving=because("doctor_depends"),
+    )
+
+
+def _unrolled(trace: ProcessTrace, call: Call) -> Finding | None:
+    """Name the loop that most of the equations are from, if it has many turns."""
+    if call.program is None:
+        return None
+    found: dict[Line, tuple[int, int]] = {}
+    for chain, number, turns in call.program.lines:
+        header = _header(trace, chain)
+        if header is not None:
+            before = found.get(header, (0, 0))
+            found[header] = before[0] + number, max(before[1], turns)
+    for site, (number, turns) in sorted(found.items(), key=lambda item: -item[1][0]):
+        if number >= _FEWEST_EQUATIONS and turns >= _FEWEST_TURNS:
+            cost_s = call.total_s * min(1.0, number / call.program.equations)
+            is_again = kind_of(call) is not None  # what that saves is told of its own
+            says = because(
+                "doctor_equations",
+                function=call.name,
+                n_equations=number,
+                n_all=call.program.equations,
+            )
+            return trace.finding(
+                "python-loop-unrolled",
+                site,
+                says,
+                framework=call.framework,
+                n=number,
+                cost_s=cost_s,
+                saving_s=None if is_again else cost_s * (1 - 1 / turns),
+                saving_from=None if is_again else because("saving_turns", n_turns=turns),
+                no_saving=because("doctor_depends") if is_again else None,
+            )
+    return None
+
+
+def _header(trace: ProcessTrace, chain: Iterable[Line]) -> Line | None:
+    """Return where the innermost loop begins that one of these lines is in."""
+    for path, line, function in chain:
+        loop = trace.sources.loop(path, line)
+        if loop is not None:
+            return Line(path, loop[0], function)
+    return None
+
+
+def _not_donated(trace: ProcessTrace, call: Call) -> Finding | None:
+    """Name state that goes in and comes out again, where its memory is not given away."""
+    n_bytes = call.program.reusable_bytes if call.program else 0
+    if n_bytes < _LARGE_BYTES:
+        return None
+    name = call.short_name
+    for stack in trace.stacks_of(call):
+        replaced = _replaced(trace, stack, name)
+        # In a loop it is called again.
+        n_calls = trace.n_calls(stack[0], name) if trace.sees_calls else _FEWEST_CALLS
+        if replaced and n_calls >= _FEWEST_CALLS:
+            names = sorted(replaced)
+            says = because(
+                "doctor_donation", function=call.name, state_bytes=n_bytes, argument_names=names
+            )
+            memory = because("doctor_memory")
+            return trace.finding(
+                "no-donation",
+                stack[0],
+                says,
+                framework=call.framework,
+                n=n_calls,
+                no_cost=memory,
+                no_saving=memory,
+            )
+    return None
+
+
+def _replaced(trace: ProcessTrace, stack: Sequence[Line], name: str) -> set[str]:
+    """Return what a line of a loop gives to a function and replaces by what comes back.
+
+    In a method that a loop calls these are attributes: a variable may have another name outside.
+    """
+    site = stack[0]
+    replaced = trace.sources.replaced(site.path, site.line, name)
+    if trace.sources.loop(site.path, site.line):
+        return replaced
+    if trace.turned(stack[1:]) is None:
+        return set()
+    kept = {one for one in replaced if one.startswith("self.")}
+    return kept - trace.sources.also_called(site.path)
+
+
+def _use(trace: ProcessTrace, call: Call) -> Line:
+    """Return where the largest constant is used, or else the function."""
+    at = call.definition
+    defined = trace.sources.function(at.path, at.line) if at is not None else None
+    if at is not None and defined is not None:
+        for name in call.captured or ():
+            for node in ast.walk(defined):
+                if isinstance(node, ast.Name) and node.id == name:
+                    return Line(at.path, node.lineno, call.name)
+    used = call.program.constants_line if call.program else None
+    if used:
+        return Line(used.path, used.line, call.name)
+    return at or call.stack[0]

@@ -1,0 +1,208 @@
+"""Clocks that are read before the work is done, and times that have compiling in them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import pairwise
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from coldwarm.contracts.reasons import because
+from coldwarm.doctor.trace import ClockRead, length, union
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from coldwarm.contracts.doctor import Finding
+    from coldwarm.doctor.trace import Call, Line, Place, ProcessTrace
+
+
+REASONS = {
+    "doctor_pending": "{clock}() was read {n_reads:# time} while results were still being computed",
+    "doctor_thrown_away": "{clock}() was read {n_reads:# time} after calls whose results are"
+    " not kept: nothing waited until they were computed",
+    "doctor_first_call": "of the {interval_s:time} between two readings of {clock}(),"
+    " {compiled_s:time} were compiling",
+    "doctor_wrong_figure": "it makes a figure wrong, and costs no time",
+}
+PARAMETERS = {
+    "doctor_pending": "clock n_reads caller",
+    "doctor_first_call": "clock compiled_s interval_s caller",
+}
+CHANGES = {
+    "missing-sync-timing": "wait before the clock is read: jax.block_until_ready(result)",
+    "first-call-in-timing": "call once before the clock starts, or give the first call a figure of"
+    " its own",
+}
+
+SHORT = {"missing-sync": "missing-sync-timing"}
+
+_MOST_COMPILING = 0.25
+"""Of an interval: where more of it is compiling, it is no time of calls."""
+
+
+def findings(trace: ProcessTrace) -> Iterator[Finding]:
+    """Name clocks by what was wrong when they were read."""
+    clocks = {one.slot: one for one in trace.places_of("clock")}
+    ends = {slot: one for slot, one in clocks.items() if _ends(trace, one)}
+    reads = [row for row in trace.rows_of(ClockRead) if row.slot in clocks]
+    first = {
+        slot: one for slot, one in ends.items() if _measured_first_call(trace, slot, reads, clocks)
+    }
+    for one in trace.places_of("timeit"):
+        yield _missing_sync(trace, one)
+    for slot, one in ends.items():
+        thrown = _thrown_away(trace, slot, reads)
+        if one.counts[1]:
+            early = [row for row in reads if row.slot == slot and row.pending]
+            yield _missing_sync(trace, one, _caller(trace, one, early, reads))
+        elif thrown and slot not in first:
+            says = because("doctor_thrown_away", clock=one.name, n_reads=thrown)
+            yield replace(_missing_sync(trace, one), n=thrown, says=says)
+        elif slot in first and not _timed_again(trace, slot, reads, clocks):
+            begin, end = _longest(trace, slot, reads)
+            last = [row for row in reads if row.slot == slot and row.at_s == end]
+            yield _first_call(trace, one, begin, end, _caller(trace, one, last, reads))
+
+
+def _ends(trace: ProcessTrace, one: Place) -> bool:
+    return trace.sources.ends_interval(one.site.path, one.site.line, one.name)
+
+
+def _thrown_away(trace: ProcessTrace, slot: int, reads: list[ClockRead]) -> int:
+    """Count the readings right after a compiled function whose result nobody keeps.
+
+    Such a result is gone when the clock is read, so that it can't be asked whether it was ready.
+    """
+    calls = {one.slot: one.site for one in trace.places_of("jitted")}
+    after = [row.after for row in reads if row.slot == slot]
+    sites = [calls[one] for one in after if one in calls]
+    return sum(trace.sources.throws_away(one.path, one.line) for one in sites)
+
+
+def _caller(trace: ProcessTrace, one: Place, early: list[ClockRead], reads: list[ClockRead]) -> str:
+    """Return for which line a helper has read a clock first; empty where it is no helper.
+
+    A helper is called from several lines, wraps a function, or times what others dispatch.
+    """
+    callers = [row.caller[0] for row in early if row.caller]
+    if not callers:
+        return ""
+    calls = {place.slot: place.site for place in trace.places_of("jitted")}
+    timed = calls.get(early[0].after or 0)
+    lines = {str(row.caller) for row in reads if row.slot == one.slot}
+    here = (one.site.path, one.site.function)
+    others = timed is not None and (timed.path, timed.function) != here
+    if not others and len(lines) == 1 and "<locals>" not in one.site.function:
+        return ""
+    path, line, _ = callers[0]
+    return f"{PurePath(path).name}:{line}"
+
+
+def _missing_sync(trace: ProcessTrace, one: Place, caller: str = "") -> Finding:
+    n, wrong = one.counts[1], because("doctor_wrong_figure")
+    says = because("doctor_pending", clock=one.name, n_reads=n, caller=caller)
+    return trace.finding("missing-sync-timing", one.site, says, n=n, no_cost=wrong, no_saving=wrong)
+
+
+def _first_call(trace: ProcessTrace, one: Place, begin: float, end: float, caller: str) -> Finding:
+    compiled_s, interval_s = _all_compiling_s(trace.calls, begin, end), end - begin
+    most = max(trace.calls, key=lambda call: _overlap_s(call, begin, end))
+    says = because(
+        "doctor_first_call",
+        clock=one.name,
+        compiled_s=compiled_s,
+        interval_s=interval_s,
+        caller=caller,
+    )
+    wrong = because("doctor_wrong_figure")
+    return trace.finding(
+        "first-call-in-timing",
+        one.site,
+        says,
+        framework=most.framework,
+        no_cost=wrong,
+        no_saving=wrong,
+    )
+
+
+def _measured_first_call(
+    trace: ProcessTrace, slot: int, reads: list[ClockRead], clocks: Mapping[int, Place]
+) -> bool:
+    """Say whether all intervals of one caller that end at a clock are mostly compiling."""
+    shares: dict[Any, list[float]] = defaultdict(list)
+    for caller, begin, end in _intervals(slot, reads, clocks):
+        if end > begin:
+            shares[caller].append(_compiling_s(trace.calls, begin, end) / (end - begin))
+    return any(min(one) > _MOST_COMPILING for one in shares.values())
+
+
+def _timed_again(
+    trace: ProcessTrace, slot: int, reads: list[ClockRead], clocks: Mapping[int, Place]
+) -> bool:
+    """Say whether another clock times the same function when it is compiled.
+
+    The first call then has a figure of its own.
+    """
+    spans = [(begin, end) for _, begin, end in _intervals(slot, reads, clocks)]
+    compiled = {
+        call.short_name
+        for call in trace.calls
+        if not call.is_operation and any(_overlap_s(call, begin, end) for begin, end in spans)
+    }
+    for other, clock in clocks.items():
+        is_other = other != slot and _ends(trace, clock)
+        rest = [times for _, *times in _intervals(other, reads, clocks)] if is_other else []
+        if rest and not any(_compiling_s(trace.calls, *times) for times in rest):
+            inside = (clock.site.path, clock.site.function)
+            jitted = trace.places_of("jitted")
+            if any(
+                (one.site.path, one.site.function) == inside and one.name in compiled
+                for one in jitted
+            ):
+                return True
+    return False
+
+
+def _intervals(
+    slot: int, reads: list[ClockRead], clocks: Mapping[int, Place]
+) -> Iterator[tuple[Any, float, float]]:
+    """Yield who called, and from when to when clocks of one function were read before this one."""
+    place = clocks[slot].site
+    by_thread: dict[int, list[ClockRead]] = defaultdict(list)
+    for row in reads:
+        site: Line = clocks[row.slot].site
+        if (site.path, site.function) == (place.path, place.function):
+            by_thread[row.thread].append(row)
+    for rows in by_thread.values():
+        for before, after in pairwise(rows):
+            if after.slot == slot:
+                yield str(after.caller), before.at_s, after.at_s
+
+
+def _compiling_s(calls: list[Call], begin: float, end: float) -> float:
+    """Return how long it was compiled between two moments, for calls.
+
+    What is compiled without one, by ``lower`` and ``compile``, is what such a clock is to measure.
+    """
+    timed = (one for one in calls if not one.is_operation and one.cause.kind != "apart")
+    return sum(_overlap_s(one, begin, end) for one in timed)
+
+
+def _all_compiling_s(calls: list[Call], begin: float, end: float) -> float:
+    """Return the seconds in which something was compiled, operations outside of ``jit`` too."""
+    inside = ((max(begin, a), min(end, b)) for call in calls for a, b in call.spans)
+    return length(union((a, b) for a, b in inside if a < b))
+
+
+def _overlap_s(call: Call, begin: float, end: float) -> float:
+    return sum(max(0.0, min(end, b) - max(begin, a)) for a, b in call.spans)
+
+
+def _longest(trace: ProcessTrace, slot: int, reads: list[ClockRead]) -> tuple[float, float]:
+    """Return from when to when the interval lasted that has most compiling in it."""
+    clocks = {one.slot: one for one in trace.places_of("clock")}
+    found = [(begin, end) for _, begin, end in _intervals(slot, reads, clocks)]
+    return max(found, key=lambda one: _compiling_s(trace.calls, *one))

@@ -1,0 +1,120 @@
+"""Arrays of the host that are sent to the device again and again."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from coldwarm.contracts.reasons import because
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from coldwarm.contracts.doctor import Finding
+    from coldwarm.doctor.trace import Call, Line, ProcessTrace
+
+
+REASONS = {
+    "doctor_transfers": "{call} sent {n_transfers:# array} from the host, {sent_bytes:size} in all",
+}
+CHANGES = {
+    "device-transfer-in-loop": "send it once before the loop, with jax.device_put",
+}
+SHORT = {"transfer": "device-transfer-in-loop"}
+
+FEWEST = 5
+"""Times that the same array was sent again."""
+_LARGE_BYTES = 2**16
+"""Of an array that is given to a compiled function as the host has it."""
+FEWEST_BYTES, MOST_SMALL = 2**20, 1000
+"""That a line sends in all, to be worth a word; or as many arrays, however small."""
+
+
+def findings(trace: ProcessTrace) -> Iterator[Finding]:
+    """Name each line that sends the same array again and again."""
+    for place in trace.places_of("transfer"):
+        n, n_bytes, n_again = place.counts[:3]
+        if not trace.in_loop(place.stack):
+            continue
+        if n_again >= FEWEST and (n_bytes >= FEWEST_BYTES or n >= MOST_SMALL):
+            yield _finding(trace, place.site, place.name, n_again + 1, n_bytes)
+    done: set[Line] = set()
+    for call in trace.calls:
+        if call.site is None or not call.from_host or call.framework != "jax":
+            continue
+        for stack in trace.stacks_of(call):
+            site = stack[0]
+            n = trace.n_calls(site, call.short_name)
+            if site in done or n <= FEWEST:
+                continue
+            if n_bytes := _sent_bytes(trace, call, stack):
+                done.add(site)
+                yield _finding(trace, site, call.name, n, n_bytes * n)
+
+
+def _finding(trace: ProcessTrace, site: Line, call: str, n: int, n_bytes: int) -> Finding:
+    says = because("doctor_transfers", call=call, n_transfers=n, sent_bytes=n_bytes)
+    untimed = because("doctor_untimed")
+    return trace.finding(
+        "device-transfer-in-loop", site, says, n=n, no_cost=untimed, no_saving=untimed
+    )
+
+
+def _sent_bytes(trace: ProcessTrace, call: Call, stack: Sequence[Line]) -> int:
+    """Return the size of the host's arrays that every turn of a loop gives to a function."""
+    site = stack[0]
+    if trace.turned(stack) is None:
+        return 0
+    given = trace.sources.given(site.path, site.line, call.short_name)
+    parameters = list(dict.fromkeys(_root(name) for name in call.arguments))
+    bound = {each for one in trace.places_at("jitted", site) for each in one.bound or ()}
+    first = sum(isinstance(each, int) for each in bound)
+    total = 0
+    for argument, n_bytes in call.from_host.items():
+        root = _root(argument)
+        at = parameters.index(root) if root in parameters else -1
+        expression = given[at - first] if 0 <= at - first < len(given) else None
+        if site != call.site and not _as_there(trace, call, site, expression, at - first):
+            continue
+        is_bound = root in bound or at in bound
+        if n_bytes >= _LARGE_BYTES and (is_bound or _stays(trace, site, expression)):
+            total += n_bytes
+    return total
+
+
+def _as_there(
+    trace: ProcessTrace, call: Call, site: Line, expression: ast.expr | None, at: int
+) -> bool:
+    """Say whether a line gives what the line that compiled has given, an array of the host.
+
+    That is known of the line that compiled alone.
+    """
+    there = call.site
+    if (
+        expression is None
+        or there is None
+        or (there.path, there.function) != (site.path, site.function)
+    ):
+        return False
+    given = trace.sources.given(there.path, there.line, call.short_name)
+    same = at < len(given) and ast.dump(given[at]) == ast.dump(expression)
+    lines = sorted((there.line, site.line))
+    changed = trace.sources.assigned_between(site.path, lines[0], lines[1] - 1)
+    names = {one.id for one in ast.walk(expression) if isinstance(one, ast.Name)}
+    return same and not names & changed
+
+
+def _stays(trace: ProcessTrace, site: Line, expression: ast.expr | None) -> bool:
+    """Say whether an argument is the same in every turn: a name, or a part of an object."""
+    if isinstance(expression, ast.Attribute):
+        return True
+    if not isinstance(expression, ast.Name):
+        return False
+    loop = trace.sources.loop(site.path, site.line)
+    if loop is None:  # that is in a function which calls this one
+        return trace.sources.takes_from_around(site.path, site.line, expression.id)
+    return expression.id not in trace.sources.assigned_between(site.path, *loop)
+
+
+def _root(name: str) -> str:
+    return name.partition("[")[0].partition(".")[0]

@@ -1,0 +1,729 @@
+"""What was seen of one process: the lines of its journal, put together by call and by line.
+
+A journal may have been cut off, changed or copied by hand: what is no JSON is left out, as a
+program may have been ended in the middle of a line; what the doctor does not write is refused.
+Times that overlap are not counted twice.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from collections import defaultdict
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
+
+import msgspec
+
+from coldwarm.contracts.doctor import Finding
+from coldwarm.errors import ContractError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from coldwarm.contracts.doctor import Cause as CauseOfFinding
+    from coldwarm.contracts.reasons import Reason
+    from coldwarm.doctor.source_code import Extent, Sources
+
+    Span = tuple[float, float]
+    """From when to when."""
+    Loop = tuple[str, Extent]
+    """A file, and the first and the last line."""
+
+FIELDS = 4
+"""Numbers of each place in the file of counts."""
+STAGES = ("trace", "lower", "compile", "cache_read")
+_Slot = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class Line(NamedTuple):
+    """A line of a file, and the function that it is in; empty: it begins there, called by none."""
+
+    path: str
+    line: int
+    function: str
+
+
+class Row(msgspec.Struct, kw_only=True, tag_field="kind"):
+    """A line of a journal."""
+
+    at_s: float
+    """On the clock that the processes share."""
+
+
+class Process(Row, tag="process"):
+    """What a process says of itself."""
+
+    argv: list[str] = []
+    pid: int | None = None
+    thread: int | None = None
+    started_at: str = ""
+    python: str = ""
+    sees_calls: bool = False
+    """Whether calls, clocks and reads could be watched."""
+    is_tracker: bool = False
+    """Whether it is what ``multiprocessing`` starts beside those of the program."""
+
+
+class Nothing(Row, tag="nothing"):
+    """The one row of a program that has left no journal."""
+
+    argv: list[str]
+
+
+class Block(Row, tag="block"):
+    """The begin of a block of code that is followed by itself."""
+
+    loaded: list[str]
+    devices: bool
+    jit: bool
+
+
+class Framework(Row, tag="framework"):
+    """A framework that was loaded."""
+
+    name: str
+    versions: dict[str, str]
+
+
+class Import(Row, tag="import"):
+    """An import of an installed package that the user's code asks for."""
+
+    name: str
+    begin_s: float
+    seconds: float
+    thread: int | None = None
+
+    @property
+    def span(self) -> Span:
+        """From when to when it lasted."""
+        return self.begin_s, self.begin_s + self.seconds
+
+
+class Devices(Row, tag="devices"):
+    """The start of JAX's devices, which has just ended."""
+
+    seconds: float
+    thread: int | None = None
+
+    @property
+    def span(self) -> Span:
+        """From when to when it lasted."""
+        begin_s = self.at_s - self.seconds
+        return begin_s, begin_s + self.seconds
+
+
+class CompiledFunction(msgspec.Struct, kw_only=True, frozen=True):
+    """A function that was given to a framework, as it is written."""
+
+    name: str = "?"
+    path: str | None = None
+    line: int | None = None
+    operation: bool = False
+    """Whether it is a single operation outside of ``jit``."""
+    whose: str = ""
+    """``user``, ``package`` or ``framework``; empty where it has no code that is known."""
+
+
+class Difference(msgspec.Struct, kw_only=True, frozen=True):
+    """What differs between two calls, or between two function objects of the same code."""
+
+    argument: str
+    before: str
+    now: str
+    kind: str = ""
+    fixed: str = ""
+    """Not empty: a package has made it static, not the user."""
+
+
+class CallCause(msgspec.Struct, kw_only=True, frozen=True):
+    """Why something was compiled for a call."""
+
+    kind: str
+    """``first``, ``again``, ``new_function``, ``operation`` or ``apart``."""
+    differences: list[Difference] | None = None
+    held: list[Difference] | None = None
+    """Numbers and texts from around a function that were others in its earlier object."""
+    taken: list[str] | None = None
+    """Arrays, or what arrays are in, from around it: not the same objects."""
+    n_objects: int | None = None
+    n_kept: int | None = None
+    """Function objects of the same code so far, and those that are still there."""
+
+
+class _Signature(msgspec.Struct, kw_only=True, frozen=True):
+    arguments: dict[str, str] = {}
+    static: dict[str, str] = {}
+    from_host: dict[str, int] = {}
+
+
+class Memory(msgspec.Struct, kw_only=True, frozen=True):
+    """Bytes that a program takes when it runs."""
+
+    temporary: int
+    arguments: int
+
+
+class Program(msgspec.Struct, kw_only=True, frozen=True):
+    """What a program that JAX has lowered is made of."""
+
+    equations: int = 0
+    lines: list[tuple[list[Line], int, int]] = []
+    """Lines that have most of them, each with those that called it: how many, and in how many
+    turns."""
+    constants_bytes: int = 0
+    constants_line: Line | None = None
+    reusable_bytes: int = 0
+    """Of outputs that could take the place of an input."""
+
+
+class Stage(Row, tag="stage"):
+    """A stage of a call, from its begin to its end."""
+
+    call: int
+    stage: str
+    begin_s: float
+    seconds: float
+    own_s: dict[str, float]
+    """Exclusive seconds by part."""
+    hit: bool | None
+    """Whether the program was read from a cache on disk."""
+    program: Program | None
+    memory: Memory | None = None
+    fingerprint: str | None = None
+    """What tells the program from others; ``None``: nobody asked for it."""
+
+    @property
+    def span(self) -> Span:
+        """From when to when it lasted."""
+        return self.begin_s, self.begin_s + self.seconds
+
+
+class Call(Row, tag="call", dict=True):
+    """A call for which something was traced, lowered, compiled or read from a cache."""
+
+    number: int = msgspec.field(name="call")
+    framework: str
+    stack: list[Line]
+    function: CompiledFunction
+    cause: CallCause
+    thread: int
+    slot: _Slot | None = None
+    """Where calls from its line are counted."""
+    keeps: bool | None = None
+    """Of Numba: whether it is to be kept on disk."""
+    captured: list[str] | None = None
+    """Names of large arrays that the function takes from around it."""
+    around: bool | None = None
+    """Of Numba: whether it takes another compiled function from around it."""
+    missed: str | None = None
+    """Of Numba: why it was not in the cache on disk; ``None``: it was, or is not kept there."""
+    guard: str | None = None
+    """Of PyTorch: the check of the compiled code that failed; ``None``: it has told none."""
+    signature: _Signature | None = None
+
+    def __post_init__(self) -> None:
+        """Begin without stages: each has a line of its own."""
+        self.stages: list[Stage] = []
+        self.own_s: dict[str, float] = defaultdict(float)
+        self._compiled: Stage | None = None
+
+    def add(self, stage: Stage) -> None:
+        """Add a stage of it."""
+        self.stages.append(stage)
+        for name, seconds in stage.own_s.items():
+            self.own_s[name] += seconds
+        if stage.stage == "compile":
+            self._compiled = stage
+
+    @property
+    def spans(self) -> list[Span]:
+        """From when to when each stage of it lasted."""
+        return [one.span for one in self.stages]
+
+    @property
+    def compiled(self) -> bool:
+        """Whether it came to a program, compiled or read from a cache."""
+        return self._compiled is not None
+
+    @property
+    def hit(self) -> bool:
+        """Whether the program was read from a cache on disk."""
+        return self._compiled is not None and bool(self._compiled.hit)
+
+    @property
+    def program(self) -> Program | None:
+        """What the program is made of; ``None``: not known."""
+        return self._compiled.program if self._compiled is not None else None
+
+    @property
+    def memory(self) -> Memory | None:
+        """Bytes that the program takes when it runs; ``None``: not known."""
+        return self._compiled.memory if self._compiled is not None else None
+
+    @property
+    def fingerprint(self) -> str | None:
+        """What tells the program from others; ``None``: nobody asked for it."""
+        return self._compiled.fingerprint if self._compiled is not None else None
+
+    @property
+    def arguments(self) -> Mapping[str, str]:
+        """The arguments that are not static, as they are written, by name."""
+        return self.signature.arguments if self.signature is not None else {}
+
+    @property
+    def static(self) -> Mapping[str, str]:
+        """The static arguments, as they are written, by name."""
+        return self.signature.static if self.signature is not None else {}
+
+    @property
+    def from_host(self) -> Mapping[str, int]:
+        """Bytes of the arguments that were arrays of the host, by name."""
+        return self.signature.from_host if self.signature is not None else {}
+
+    @property
+    def site(self) -> Line | None:
+        """The innermost line of the user's; ``None``: there is none.
+
+        A thread may be given a compiled function to call: then no line of the user's calls it,
+        and it is the function's own, without a caller.
+        """
+        if self.stack:
+            return self.stack[0]
+        if self.function.whose != "user" or self.function.path is None:
+            return None
+        return Line(self.function.path, self.function.line or 0, "")
+
+    @property
+    def definition(self) -> Line | None:
+        """Where the function begins; ``None``: it has no file."""
+        if not self.function.path or not self.function.line:
+            return None
+        return Line(self.function.path, self.function.line, self.name)
+
+    @property
+    def total_s(self) -> float:
+        """Seconds of all its stages."""
+        return sum(self.own_s.values())
+
+    @property
+    def name(self) -> str:
+        """The name of what is compiled."""
+        return self.function.name
+
+    @property
+    def short_name(self) -> str:
+        """The last part of its name, as calls of it are counted."""
+        return self.name.rpartition(".")[2]
+
+    @property
+    def is_operation(self) -> bool:
+        """Whether it is a single operation outside of ``jit``."""
+        return self.function.operation
+
+    @property
+    def is_frameworks(self) -> bool:
+        """Whether the framework itself has written what is compiled."""
+        return self.is_operation or self.function.whose == "framework"
+
+    @property
+    def differences(self) -> list[Difference]:
+        """What differs from the earlier call that is most alike."""
+        return self.cause.differences or []
+
+
+class Place(Row, tag="place"):
+    """A line of the user's that calls something of interest, and how often."""
+
+    what: str
+    """``jitted``, ``clock``, ``read``, ``transfer``, ``concatenation``, ``effect`` or ``draw``."""
+    name: str
+    """Of what is called."""
+    stack: list[Line]
+    slot: _Slot
+    bound: list[int | str] | None = None
+    """Arguments, by place or name, that a ``functools.partial`` gives to what is called."""
+    counts: tuple[int, ...] = ()
+    """How often, and further numbers that depend on ``what``: from the file of counts."""
+
+    @property
+    def site(self) -> Line:
+        """The innermost line."""
+        return self.stack[0]
+
+    @property
+    def n(self) -> int:
+        """How often."""
+        return self.counts[0]
+
+
+class ClockRead(Row, tag="clock"):
+    """A reading of a clock."""
+
+    slot: _Slot
+    thread: int
+    pending: int = 0
+    """Results that were still being computed."""
+    after: int | None = None
+    """Where the compiled function is counted that was called last."""
+    caller: list[Line] | None = None
+
+
+class KeyUse(Row, tag="key"):
+    """A second use of a key of random numbers."""
+
+    name: str
+    before: list[Line]
+    stack: list[Line]
+    made: list[Line]
+    n_made: int
+    apart: int | None
+
+
+class ProgramError(Row, tag="error"):
+    """The error that ended the program, or the block."""
+
+    error: str
+    stack: list[tuple[str, int | None, str]]
+    inside: list[str]
+
+
+class GraphBreak(Row, tag="break"):
+    """A line at which ``torch.compile`` ends a graph."""
+
+    stack: list[Line]
+    text: str
+    why: str = ""
+
+
+class RecompileLimit(Row, tag="limit"):
+    """A function that PyTorch compiles no more."""
+
+    function: CompiledFunction
+    limit: int
+    setting: str
+
+
+class Failed(Row, tag="failed"):
+    """A fault of the doctor's own."""
+
+    at: str
+    error: str
+
+
+class SavedProgram(Row, tag="kept"):
+    """A program as JAX gives it to its compiler; ``file`` is ``None`` where it was not kept."""
+
+    name: str
+    file: str | None
+    why: str
+    call: int | None = None
+    platform: str = ""
+    devices: list[int] = []
+    shape: list[int] = []
+    n_callbacks: int = 0
+
+
+class Settings(Row, tag="settings"):
+    """What the name of a program in JAX's cache depends on."""
+
+    settings: dict[str, Any] = {}
+    variables: dict[str, str | None] = {}
+
+
+class End(Row, tag="end"):
+    """The last words of a process."""
+
+    doctor_s: float
+
+
+class Untold(Row, tag="untold"):
+    """What the program has taken the listeners from."""
+
+    framework: str = ""
+
+
+class Cut(Row, tag="cut"):
+    """The end of a journal that is full."""
+
+
+_KINDS: dict[str, type[Row]] = {
+    str(kind.__struct_config__.tag): kind for kind in Row.__subclasses__()
+}
+_Kind = TypeVar("_Kind", bound=Row)
+
+
+def row_of(line: Mapping[str, Any]) -> Row:
+    """Return a line of a journal as a record; of another kind it has its moment alone.
+
+    Raises:
+        ValidationError: it lacks something, or has something of another type.
+    """
+    kind = line["kind"]
+    if isinstance(kind, str) and kind not in _KINDS:
+        return msgspec.convert({**line, "kind": Row.__name__}, Row)
+    return msgspec.convert(line, _KINDS[kind] if isinstance(kind, str) else Row)
+
+
+def journal_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the lines of a journal; the last one may have been cut off.
+
+    Raises:
+        ContractError: a line lacks something, or has something of another type.
+    """
+    with path.open(encoding="utf-8", errors="replace") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                found = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(found, dict) and "kind" in found:
+                try:
+                    row_of(found)
+                except msgspec.ValidationError as error:
+                    text = f"this is no line of the doctor's journal: {error}"
+                    raise ContractError(str(path), text, line=number) from None
+                yield found
+
+
+def union(spans: Iterable[Span]) -> list[Span]:
+    """Return the time that at least one of the spans has, as spans in order that do not overlap."""
+    found: list[Span] = []
+    for begin_s, end_s in sorted(spans):
+        if found and begin_s <= found[-1][1]:
+            found[-1] = found[-1][0], max(found[-1][1], end_s)
+        else:
+            found.append((begin_s, end_s))
+    return found
+
+
+def outside(span: Span, others: Iterable[Span]) -> list[Span]:
+    """Return the parts of a span that are in none of the others, in order."""
+    parts = []
+    begin_s, end_s = span
+    for from_s, to_s in union(others):
+        if to_s <= begin_s or from_s >= end_s:
+            continue
+        if from_s > begin_s:
+            parts.append((begin_s, from_s))
+        begin_s = max(begin_s, to_s)
+    return [*parts, (begin_s, end_s)] if begin_s < end_s else parts
+
+
+def length(spans: Iterable[Span]) -> float:
+    """Return the seconds of spans that do not overlap."""
+    return sum(end_s - begin_s for begin_s, end_s in spans)
+
+
+def shared(spans: Sequence[Span]) -> Callable[[Span], float]:
+    """Return what gives each span its share of the time: half of that in which two of them run."""
+    changes = sorted([(begin, 1) for begin, _ in spans] + [(end, -1) for _, end in spans])
+    times = [at for at, _ in changes]
+    active = list(accumulate(change for _, change in changes))
+    parts = [(b - a) / n if n else 0.0 for (a, b), n in zip(pairwise(times), active, strict=False)]
+    before = [0.0, *accumulate(parts)]
+
+    def until(at_s: float) -> float:
+        last = bisect_right(times, at_s) - 1
+        if last < 0:
+            return 0.0
+        return before[last] + ((at_s - times[last]) / active[last] if active[last] else 0.0)
+
+    return lambda span: until(span[1]) - until(span[0])
+
+
+@dataclass
+class ProcessTrace:
+    """What was seen of one process."""
+
+    rows: Sequence[Row]
+    counts: Sequence[int]
+    sources: Sources
+    calls: list[Call] = field(init=False)
+    _below: dict[Any, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Put the rows together."""
+        calls: dict[int, Call] = {}
+        for row in self.rows:
+            if isinstance(row, Call):
+                calls[row.number] = row
+            elif isinstance(row, Stage) and row.call in calls:
+                calls[row.call].add(row)
+            elif isinstance(row, Place):
+                numbers = tuple(self.counts[row.slot : row.slot + FIELDS])
+                row.counts = numbers + (0,) * (FIELDS - len(numbers))
+        self.calls = list(calls.values())
+
+    @classmethod
+    def of(
+        cls, lines: Iterable[Mapping[str, Any]], counts: Sequence[int], sources: Sources
+    ) -> ProcessTrace:
+        """Return what the lines of a journal tell; ``counts`` are the numbers beside it.
+
+        Raises:
+            ValidationError: a line is not what the doctor writes.
+        """
+        return cls([row_of(one) for one in lines], counts, sources)
+
+    @cached_property
+    def _by_type(self) -> dict[type[Row], list[Row]]:
+        found: dict[type[Row], list[Row]] = {}
+        for row in self.rows:
+            found.setdefault(type(row), []).append(row)
+        return found
+
+    def rows_of(self, kind: type[_Kind]) -> list[_Kind]:
+        """Return the rows of one kind."""
+        return self._by_type.get(kind, [])  # type: ignore[return-value] # of this type
+
+    @cached_property
+    def process(self) -> Process:
+        """What the process says of itself."""
+        return next(iter(self.rows_of(Process)), Process(at_s=0.0))
+
+    @property
+    def main_thread(self) -> int:
+        """The thread that the process began with, as far as it is known."""
+        if self.process.thread is not None:
+            return self.process.thread
+        return self.calls[0].thread if self.calls else 0
+
+    def thread_of(self, row: Import | Devices) -> int:
+        """Return the thread of a row; where it does not tell, that is the main one."""
+        return self.main_thread if row.thread is None else row.thread
+
+    @property
+    def sees_calls(self) -> bool:
+        """Whether calls, clocks and reads could be watched."""
+        return self.process.sees_calls
+
+    @cached_property
+    def lasted_s(self) -> float:
+        """From the first line of the journal to the last."""
+        return self.rows[-1].at_s - self.rows[0].at_s if self.rows else 0.0
+
+    @cached_property
+    def share(self) -> Callable[[Span], float]:
+        """What gives a part of a thread's time its share, where other threads compile meanwhile."""
+        by_thread: dict[int, list[Span]] = {}
+        for one in self.calls:
+            by_thread.setdefault(one.thread, []).extend(one.spans)
+        return shared([span for spans in by_thread.values() for span in union(spans)])
+
+    @cached_property
+    def _by_kind(self) -> dict[str, list[Place]]:
+        found: dict[str, list[Place]] = {}
+        for one in self.rows_of(Place):
+            found.setdefault(one.what, []).append(one)
+        return found
+
+    @cached_property
+    def _by_site(self) -> dict[tuple[str, Line], list[Place]]:
+        found: dict[tuple[str, Line], list[Place]] = {}
+        for one in self.rows_of(Place):
+            found.setdefault((one.what, one.site), []).append(one)
+        return found
+
+    def places_of(self, what: str) -> list[Place]:
+        """Return the places of one kind."""
+        return self._by_kind.get(what, [])
+
+    def places_at(self, what: str, site: Line) -> list[Place]:
+        """Return the places of one kind at a line."""
+        return self._by_site.get((what, site), [])
+
+    def in_loop(self, stack: Iterable[Line]) -> bool:
+        """Say whether one of these lines is inside of a loop of the program."""
+        return any(self.sources.loop(line.path, line.line) for line in stack)
+
+    def turned(self, stack: Iterable[Line]) -> Line | None:
+        """Return the innermost of these lines that is inside of a loop."""
+        return next((one for one in stack if self.sources.loop(one.path, one.line)), None)
+
+    def loop_at(self, line: Line | None) -> Loop | None:
+        """Return the innermost loop that a line is inside of."""
+        extent = self.sources.loop(line.path, line.line) if line is not None else None
+        return (line.path, extent) if line is not None and extent is not None else None
+
+    def stacks_of(self, call: Call) -> Iterator[list[Line]]:
+        """Yield the stacks from which the function of a call was called, that of the call first.
+
+        After a warm-up, a loop compiles nothing. Functions of one name cannot be told apart where
+        they are called: of these, there are none.
+        """
+        if call.stack:  # a thread may call it by itself
+            yield call.stack
+        name = call.short_name
+        alike = [one for one in self.calls if one.short_name == name]
+        if len({(one.function.path, one.function.line) for one in alike}) > 1:
+            return
+        compiled = {one.site for one in alike}
+        for place in self.places_of("jitted"):
+            if place.name == name and place.site not in compiled:
+                yield place.stack
+
+    def n_below(self, site: Line, *kinds: str) -> int:
+        """Return how many calls of some kinds the innermost loop around a line has led to."""
+        loop = self.sources.loop(site.path, site.line)
+        if loop is None:
+            return 0
+        key = site.path, loop, kinds
+        if key not in self._below:
+            self._below[key] = sum(
+                one.n
+                for kind in kinds
+                for one in self.places_of(kind)
+                if self.lines_within(one, site)
+            )
+        return self._below[key]
+
+    def lines_within(self, one: Place, site: Line) -> set[int]:
+        """Return the lines of the innermost loop around a line through which a place is reached."""
+        loop = self.sources.loop(site.path, site.line)
+        if loop is None:
+            return set()
+        first, last = loop
+        return {at.line for at in one.stack if at.path == site.path and first <= at.line <= last}
+
+    def n_calls(self, site: Line, name: str) -> int:
+        """Return how often a compiled function was called from a line, by its short name."""
+        return sum(one.n for one in self.places_at("jitted", site) if one.name == name)
+
+    def finding(  # noqa: PLR0913 - as many as a finding has
+        self,
+        pattern: str,
+        site: Line,
+        says: Reason,
+        *,
+        framework: str = "jax",
+        n: int = 1,
+        cost_s: float | None = None,
+        saving_s: float | None = None,
+        saving_from: Reason | None = None,
+        no_cost: Reason | None = None,
+        no_saving: Reason | None = None,
+        after: Reason | None = None,
+        cause: CauseOfFinding | None = None,
+    ) -> Finding:
+        """Return something to change at a line; ``no_cost`` and ``no_saving`` say why not."""
+        reasons = {"cost_s": no_cost, "saving_s": no_saving}
+        return Finding(
+            pattern=pattern,
+            framework=framework,
+            path=site.path,
+            line=site.line,
+            function=site.function,
+            source=self.sources.line(site.path, site.line),
+            n=n,
+            cost_s=cost_s,
+            saving_s=saving_s,
+            saving_from=saving_from,
+            says=says,
+            after=after,
+            cause=cause,
+            null_reasons={name: one for name, one in reasons.items() if one is not None},
+        )

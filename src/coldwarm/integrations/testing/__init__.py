@@ -1,1 +1,0 @@
-"""What the pytest plug-in does, loaded when a test or an option asks for it."""

@@ -1,1 +1,0 @@
-"""What the doctor says, for a terminal and for programs."""

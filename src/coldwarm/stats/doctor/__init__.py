@@ -1,1 +1,0 @@
-"""From what the doctor's journals hold to what it says. Pure."""

@@ -1,1 +1,0 @@
-"""The source files of a program, as far as findings need them. Pure."""
