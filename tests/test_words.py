@@ -42,7 +42,7 @@ NAMES = {
     "text",
     "texts",
 }
-WRITERS = {"words", "advice", "with_advice", "brief", "one_line", "caution_words"}
+WRITERS = {"words", "advice", "with_advice", "brief", "one_line", "printable", "caution_words"}
 EDITS = {
     "startswith",
     "endswith",

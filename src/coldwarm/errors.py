@@ -64,7 +64,7 @@ class ContractError(ColdwarmError):
     ) -> None:
         """Keep the parts of the message."""
         place = path if line is None else f"{path}:{line}"
-        super().__init__(one_line(": ".join(part for part in (place, field, what) if part)))
+        super().__init__(printable(": ".join(part for part in (place, field, what) if part)))
         self.path, self.what, self.line, self.field = path, what, line, field
 
 
@@ -140,11 +140,6 @@ def printable(text: str) -> str:
     """
     plain = visible(text)
     return _COMMAND.sub(lambda found: f"\\x{ord(found[0][0]):02x}{found[0][1:]}", plain)
-
-
-def one_line(message: str) -> str:
-    """Return the message with everything escaped that could start another line."""
-    return printable(message)
 
 
 def shorten(name: str, longest: int = 80) -> str:

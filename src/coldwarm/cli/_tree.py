@@ -11,7 +11,7 @@ from click.exceptions import Exit, NoArgsIsHelpError
 
 from coldwarm import __version__
 from coldwarm.cli._groups import Commands
-from coldwarm.errors import ColdwarmError, ExitCode, one_line, shorten
+from coldwarm.errors import ColdwarmError, ExitCode, printable, shorten
 
 _OF_NAMES = {EACCES, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS}
 """Errors of the system that another name would not have had."""
@@ -55,7 +55,7 @@ def run() -> int:
         name = str(error.filename or "")
         if error.errno not in _OF_NAMES or not (error.errno == ENAMETOOLONG or _is_named(name)):
             raise
-        words = one_line(f"{shorten(name)} cannot be used: {error.strerror}; name another")
+        words = printable(f"{shorten(name)} cannot be used: {error.strerror}; name another")
         click.echo(f"coldwarm: {_shown(words)}", err=True)
         return ExitCode.USAGE
     return code if isinstance(code, int) else ExitCode.FINE

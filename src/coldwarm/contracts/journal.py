@@ -22,7 +22,7 @@ from coldwarm.contracts.codec import decode_as, encode_compact
 from coldwarm.contracts.observation import Observation
 from coldwarm.contracts.parsing import explain, fault, parse
 from coldwarm.contracts.result import Making
-from coldwarm.errors import ContractError, NewerVersionError, StorageError, one_line
+from coldwarm.errors import ContractError, NewerVersionError, StorageError, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -221,7 +221,7 @@ def mend(path: Path) -> None:
             os.fsync(file.fileno())
     except OSError as error:
         message = f"{path}: cannot be mended: {error.strerror}; free space or choose another --out"
-        raise StorageError(one_line(message)) from None
+        raise StorageError(printable(message)) from None
 
 
 def _read_line(line: bytes, number: int, path: Path) -> Iterator[JournalEntry | Fault]:
@@ -235,7 +235,7 @@ def _read_line(line: bytes, number: int, path: Path) -> Iterator[JournalEntry | 
         except NewerVersionError:
             raise
         except ContractError as error:
-            problem = one_line(": ".join(filter(None, (error.field, error.what))))
+            problem = printable(": ".join(filter(None, (error.field, error.what))))
     if problem is not None:
         what = "torn: the write was cut short" if torn else problem
         yield Fault(number, what, torn)
@@ -248,7 +248,7 @@ def _check(line: bytes) -> str | None:
     try:
         parts = msgspec.json.decode(line, type=_Line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        return one_line(f"is no journal line: {error}")
+        return printable(f"is no journal line: {error}")
     body = bytes(parts.record)
     if parts.crc32.encode() != _crc(body):
         return "its checksum does not match: the line was damaged"

@@ -401,18 +401,31 @@ def _absent(said: Cold | Warm, **made: object) -> dict[str, Any]:
     return made | dict.fromkeys(absent, UNSET)
 
 
-def cold_median_s(result: NextstatResult) -> float:
+def _cold_median_s(result: NextstatResult) -> float:
     """Return the median of import plus first call over the listed runs, seconds; 0 without any."""
     runs = [_ttfr_s(run) for run in result.timing.cold.runs if run.status == "ok"]
     return statistics.median(runs) if runs else 0.0
 
 
-def warm_median_s(result: NextstatResult) -> float:
+def _warm_median_s(result: NextstatResult) -> float:
     """Return the median of the warm calls, seconds: the summary's where there is one; else 0."""
     summary, calls = result.timing.warm.call_s, result.timing.warm.calls_s
     if summary is not UNSET:
         return summary.median
     return statistics.median(calls) if calls else 0.0
+
+
+def index_row(published: Published) -> NextstatSuiteCase:
+    """Return the row of a result in the index."""
+    result = published.result
+    return NextstatSuiteCase(
+        case=result.case,
+        path=published.path,
+        sha256=published.sha256,
+        status=result.status,
+        cold_ttfr_median_s=_cold_median_s(result),
+        warm_call_median_s=_warm_median_s(result),
+    )
 
 
 def suite(
@@ -423,17 +436,7 @@ def suite(
     The medians are those of the raw numbers in each result, so that a reader of the files
     alone arrives at the same index.
     """
-    cases = [
-        NextstatSuiteCase(
-            case=item.result.case,
-            path=item.path,
-            sha256=item.sha256,
-            status=item.result.status,
-            cold_ttfr_median_s=cold_median_s(item.result),
-            warm_call_median_s=warm_median_s(item.result),
-        )
-        for item in published
-    ]
+    cases = [index_row(item) for item in published]
     meta = SuiteMeta(python=environment.python.version, platform=environment.platform)
     return NextstatSuite(deterministic=deterministic, meta=meta, cases=cases, summary=tally(cases))
 

@@ -21,9 +21,9 @@ from coldwarm.contracts.journal import JournalEntry, header_of, stream
 from coldwarm.contracts.nextstat import (
     NextstatResult,
     NextstatSuite,
-    cold_median_s,
+    Published,
+    index_row,
     tally,
-    warm_median_s,
 )
 from coldwarm.contracts.parsing import dotted, fault, line_of
 from coldwarm.contracts.result import CaseResult, Measured, SuiteResult
@@ -109,39 +109,42 @@ class Index:
 
     def checked(self) -> Iterator[_Checked]:
         """Yield every file that is named and every fault, in the order of the index."""
-        suite = self.suite
-        if isinstance(suite, SuiteResult):
-            pair = suite.environment_path, suite.environment_sha256
-            yield from self._file(pair, (), "environment_", Environment)
-            for place, row in enumerate(suite.cases):
-                at = ("cases", place)
-                case = yield from self._file((row.path, row.sha256), at, "", CaseResult)
-                if isinstance(case, CaseResult):
-                    for name in ("case", "status", "reason"):
-                        yield from self._agree((*at, name), getattr(row, name), getattr(case, name))
-                    machine = suite.environment_sha256, case.environment_sha256
-                    yield from self._agree((*at, "environment_sha256"), *machine)
-            yield from self._answers(suite)
-            for status in ("ok", "warn", "failed"):
-                count = sum(case.status == status for case in suite.cases)
-                yield from self._agree((f"n_{status}",), getattr(suite, f"n_{status}"), count)
-        elif isinstance(suite, NextstatSuite):
-            for place, item in enumerate(suite.cases):
-                at = ("cases", place)
-                result = yield from self._file((item.path, item.sha256), at, "", NextstatResult)
-                if isinstance(result, NextstatResult):
-                    yield from self._agree((*at, "case"), item.case, result.case)
-                    yield from self._agree((*at, "status"), item.status, result.status)
-                    medians = item.cold_ttfr_median_s, cold_median_s(result)
-                    yield from self._agree((*at, "cold_ttfr_median_s"), *medians)
-                    medians = item.warm_call_median_s, warm_median_s(result)
-                    yield from self._agree((*at, "warm_call_median_s"), *medians)
-            counted = msgspec.to_builtins(tally(suite.cases))
-            for name, value in msgspec.to_builtins(suite.summary).items():
-                yield from self._agree(("summary", name), value, counted[name])
+        if isinstance(self.suite, SuiteResult):
+            yield from self._run(self.suite)
+        elif isinstance(self.suite, NextstatSuite):
+            yield from self._published(self.suite)
         else:
-            named = getattr(suite, "schema_version", "")
+            named = getattr(self.suite, "schema_version", "")
             yield self._fault(("schema_version",), f"expected an index of a run, got {named!r}")
+
+    def _run(self, suite: SuiteResult) -> Iterator[_Checked]:
+        pair = suite.environment_path, suite.environment_sha256
+        yield from self._file(pair, (), "environment_", Environment)
+        for place, row in enumerate(suite.cases):
+            at = ("cases", place)
+            case = yield from self._file((row.path, row.sha256), at, "", CaseResult)
+            if isinstance(case, CaseResult):
+                for name in ("case", "status", "reason"):
+                    yield from self._agree((*at, name), getattr(row, name), getattr(case, name))
+                machine = suite.environment_sha256, case.environment_sha256
+                yield from self._agree((*at, "environment_sha256"), *machine)
+        yield from self._answers(suite)
+        for status in ("ok", "warn", "failed"):
+            count = sum(case.status == status for case in suite.cases)
+            yield from self._agree((f"n_{status}",), getattr(suite, f"n_{status}"), count)
+
+    def _published(self, suite: NextstatSuite) -> Iterator[_Checked]:
+        for place, row in enumerate(suite.cases):
+            at = ("cases", place)
+            result = yield from self._file((row.path, row.sha256), at, "", NextstatResult)
+            if isinstance(result, NextstatResult):
+                made = index_row(Published(result, row.path, row.sha256))
+                yield from self._alike(at, row, made)
+        yield from self._alike(("summary",), suite.summary, tally(suite.cases))
+
+    def _alike(self, at: _At, said: Record, made: Record) -> Iterator[_Checked]:
+        for name in said.__struct_fields__:
+            yield from self._agree((*at, name), getattr(said, name), getattr(made, name))
 
     def _answers(self, suite: SuiteResult) -> Iterator[_Checked]:
         """Check the answers beside the index, which earlier versions did not write."""

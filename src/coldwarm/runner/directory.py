@@ -17,7 +17,7 @@ from coldwarm.errors import (
     ResumeError,
     RunDirectoryError,
     StorageError,
-    one_line,
+    printable,
     storage_error,
 )
 from coldwarm.runner.process import temporary
@@ -69,10 +69,10 @@ def require_header(path: Path) -> bool:
         raise
     except ContractError as error:
         text = f"{path} has a journal without a header; start a new run in another --out-dir"
-        raise ResumeError(one_line(f"{text} ({error.what})")) from None
+        raise ResumeError(printable(f"{text} ({error.what})")) from None
     if names:
         text = f"{path} has a journal without a header, and holds {', '.join(names[:3])}"
-        raise ResumeError(one_line(f"{text}; start a new run in another --out-dir"))
+        raise ResumeError(printable(f"{text}; start a new run in another --out-dir"))
     return False
 
 
@@ -100,7 +100,7 @@ def _is_there(path: Path) -> bool:
         return path.exists()
     except OSError as error:
         text = f"cannot use {path.parent}: {error.strerror}; name another --out-dir"
-        raise RunDirectoryError(one_line(text)) from error
+        raise RunDirectoryError(printable(text)) from error
 
 
 class RunDirectory:
@@ -188,7 +188,7 @@ class RunDirectory:
         gone = next((name for name in names if not (self.path / name).exists()), None)
         if not is_same or gone is not None:
             text = f"{self.path / (gone or JOURNAL)} was deleted or moved while the run wrote to"
-            raise StorageError(one_line(f"{text} {self.path}; what is missing there is lost"))
+            raise StorageError(printable(f"{text} {self.path}; what is missing there is lost"))
 
     def entries(self) -> Iterator[journal.JournalEntry | journal.Fault]:
         """Yield what the journal holds, and the lines that cannot be used."""

@@ -13,7 +13,7 @@ from coldwarm.contracts.environment import differences
 from coldwarm.contracts.journal import Fault, Header, JournalEntry
 from coldwarm.contracts.observation import Observation
 from coldwarm.contracts.result import CaseResult, Making
-from coldwarm.errors import ContractError, ResumeError, one_line
+from coldwarm.errors import ContractError, ResumeError, printable
 from coldwarm.runner.schedule import killed
 from coldwarm.runner.schedule.ledger import Ledger, in_order, places_of, used_s
 
@@ -99,7 +99,9 @@ def _event(record: dict[str, Any], path: Path) -> dict[str, Any]:
     total_s = record.get("total_s")
     if total_s is None or (isinstance(total_s, int | float) and 0 <= total_s < MOST_S):
         return record
-    raise ResumeError(one_line(f"{path}: the journal gives a budget of {total_s!r:.40}; {_ADVICE}"))
+    raise ResumeError(
+        printable(f"{path}: the journal gives a budget of {total_s!r:.40}; {_ADVICE}")
+    )
 
 
 def _order(places: dict[int, str], path: Path) -> list[str]:
@@ -130,7 +132,7 @@ def restored(ledger: Ledger, folder: Path, *, trusted: bool) -> list[Observation
         if missing and not trusted:
             what = f"{file} has {len(missing)} observations that the journal lacks"
             text = f"{what}, and would be overwritten by less; {_ADVICE}"
-            raise ResumeError(one_line(text))
+            raise ResumeError(printable(text))
         lost += missing
     return lost
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import because
-from coldwarm.errors import SystemRefusedError, one_line
+from coldwarm.errors import SystemRefusedError, printable
 from coldwarm.runner.harness import MEASURED, PACKAGE, source_paths
 from coldwarm.runner.schedule.killed import MOST_TRIES
 
@@ -85,7 +85,7 @@ def probe(
     try:
         return Availability(**json.loads(_answer(json.dumps(question).encode())))
     except (OSError, subprocess.SubprocessError, ValueError, TypeError) as error:
-        text = one_line(f"cannot ask {sys.executable} what is installed: {error}")
+        text = printable(f"cannot ask {sys.executable} what is installed: {error}")
         raise SystemRefusedError(text) from error
 
 
