@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from coldwarm.contracts.policy import DIRECTIONS
 from coldwarm.errors import printable
@@ -61,18 +61,6 @@ _SHOWN_CASES = 3
 _LARGEST = 9.995
 
 
-class Row(NamedTuple):
-    """One judged figure in words."""
-
-    figure: str
-    a: str
-    b: str
-    ratio: str
-    interval: str
-    verdict: str
-    shows: str
-
-
 def sides(comparison: RunComparison) -> list[tuple[str, str]]:
     """Return what A and B are: where they lie, and when they were measured."""
     named = [("A", comparison.a), ("B", comparison.b)]
@@ -94,8 +82,8 @@ def shown(comparison: RunComparison, *, everything: bool) -> dict[str, list[Comp
     return grouped
 
 
-def row(item: ComparedMetric) -> Row:
-    """Put a figure into words."""
+def row(item: ComparedMetric) -> tuple[Cell, ...]:
+    """Return a figure in cells, one for each of ``HEADINGS``."""
     write = units.size if item.unit == "bytes" else units.duration
     a, b = (units.MISSING if value is None else write(value) for value in (item.a, item.b))
     ratio = interval = shows = units.MISSING
@@ -108,7 +96,15 @@ def row(item: ComparedMetric) -> Row:
     verdict = item.verdict if item.fails_beyond is None else f"{item.verdict}, FAIL"
     if item.fails_beyond is not None and item.verdict == "undecided":
         verdict = "undecided!"  # leaves the columns their places
-    return Row(figure(item.metric), a, b, ratio, interval, verdict, shows)
+    return (
+        Cell(figure(item.metric)),
+        Cell(a, value=item.a),
+        Cell(b, value=item.b),
+        Cell(ratio, value=item.ratio),
+        Cell(interval),
+        Cell(verdict, verdict=item.verdict),
+        Cell(shows),
+    )
 
 
 def figure(metric: str) -> str:
@@ -397,15 +393,8 @@ def document(
 
 def _table(grouped: Mapping[str, Sequence[ComparedMetric]]) -> Table:
     """Return the figures, those of a case below its name."""
-    parts = (Rows(case, tuple(map(_cells, items))) for case, items in grouped.items())
+    parts = (Rows(case, tuple(map(row, items))) for case, items in grouped.items())
     return Table(HEADINGS, tuple(parts), of_parts="case")
-
-
-def _cells(item: ComparedMetric) -> tuple[Cell, ...]:
-    return tuple(
-        Cell(text, verdict=item.verdict if heading == "verdict" else "")
-        for heading, text in zip(HEADINGS, row(item), strict=True)
-    )
 
 
 _WORSE = ("slower", "more")
@@ -424,10 +413,9 @@ def _notices(comparison: RunComparison, files: Mapping[str, str]) -> Iterator[No
 
 
 def _notice(item: ComparedMetric, file: str | None) -> Notice:
-    shown = row(item)
-    title = f"{item.case}: {shown.figure} {item.verdict}"
-    interval = f"{100 * item.confidence:.3g} %: {shown.interval}"
-    message = f"{shown.a} became {shown.b}, {shown.ratio} times ({interval})"
+    what, a, b, ratio, interval, *_ = (cell.text for cell in row(item))
+    title = f"{item.case}: {what} {item.verdict}"
+    message = f"{a} became {b}, {ratio} times ({100 * item.confidence:.3g} %: {interval})"
     if item.ratio is None:
         message = with_advice(item.reason)
     if item.fails_beyond is not None:

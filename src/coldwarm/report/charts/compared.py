@@ -110,7 +110,7 @@ def _pair(before: Workload, now: Workload) -> Workload:
 
 
 def _row(one: ComparedMetric) -> Row:
-    written = row(one)
+    _, a, b, ratio, interval, *_ = (cell.text for cell in row(one))
     colour, shape = _VERDICT_LOOKS[one.verdict]
     low, high = one.low or one.ratio, one.high or one.ratio
     least, most = same_within(one.threshold)
@@ -126,9 +126,9 @@ def _row(one: ComparedMetric) -> Row:
         "shape": shape,
         "least": least,
         "most": most,
-        "a": written.a,
-        "b": written.b,
-        "said": f"{written.ratio} ({written.interval})",
+        "a": a,
+        "b": b,
+        "said": f"{ratio} ({interval})",
     }
 
 

@@ -69,8 +69,8 @@ def compared(
 ) -> dict[str, bytes]:
     """Return the page of what changed from one result to another."""
     begin()
-    found = changes.changes(comparison, list(_of_both(comparison, sides)))
-    return {name: changes.page(found, [Path(side.path).name for side in sides]).encode()}
+    paths = [Path(side.path).name for side in sides]
+    return {name: changes.page(comparison, list(_of_both(comparison, sides)), paths).encode()}
 
 
 def _of_both(comparison: RunComparison, sides: tuple[Measured, Measured]) -> Iterator[Section]:

@@ -75,7 +75,7 @@ def changes(
             {
                 "title": case,
                 "headings": ["figure", *compare.HEADINGS[1:]],
-                "rows": [list(compare.row(item)) for item in items],
+                "rows": [[cell.text for cell in compare.row(item)] for item in items],
             }
             for case, items in compare.shown(comparison, everything=True).items()
         ],
