@@ -12,13 +12,13 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from coldwarm.catalogue import stored
 from coldwarm.contracts import nextstat
 from coldwarm.contracts.catalogue import INDEXES
 from coldwarm.contracts.codec import decode_as, encode
 from coldwarm.contracts.reader import NAME
 from coldwarm.contracts.result import SuiteResult
 from coldwarm.runner import recompute, results
-from coldwarm.runner.catalogue import stored
 
 
 def _save(path: Path, data: bytes) -> str:
@@ -62,11 +62,10 @@ def catalogue(folder: Path) -> None:
     for path in stored.read(folder, kind).pointed:
         run(folder / path)
     found = stored.read(folder, kind)
-    turned = {name for name, said in found.verdicts.items() if found.again.verdicts[name] != said}
+    before, after = found.index.verdicts, found.again.index.verdicts
+    turned = {name for name, said in before.items() if after[name] != said}
     _save(folder / INDEXES[kind], encode(found.again.index))
-    print(
-        f"{folder}: {len(found.verdicts)} verdicts, turned: {', '.join(sorted(turned)) or 'none'}"
-    )
+    print(f"{folder}: {len(before)} verdicts, turned: {', '.join(sorted(turned)) or 'none'}")
 
 
 def main(folders: list[str]) -> int:

@@ -78,8 +78,8 @@ def _making(run: Path) -> tuple[float, float]:
     """Return the seconds of making a page, of the clock and of processors."""
     code = (
         "import gc, sys, time; from pathlib import Path; from coldwarm.report.formats import html;"
-        "from coldwarm.runner.stored import reading; gc.disable(); html.begin();"
-        "read = [reading.read(Path(sys.argv[1]))];"
+        "from coldwarm.runner import recompute; gc.disable(); html.begin();"
+        "read = [recompute.read(Path(sys.argv[1]))];"
         "start, own = time.perf_counter(), time.process_time(); html.files(read, 'page.html');"
         "print(time.perf_counter() - start, time.process_time() - own)"
     )

@@ -9,17 +9,15 @@ from _generate import evidence, figures, measured
 from _generate.evidence import version
 from _generate.patterns import ratio, said_by
 from _generate.rst import code, heading, literal, plain, table, toctree
-from coldwarm.catalogue.claims import claims
-from coldwarm.catalogue.definitions import defined
+from coldwarm.catalogue.spec import claims, defined
 from coldwarm.report import units
-from coldwarm.runner.catalogue.measuring import sha256
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from _generate.evidence import Evidence, OfClaim
-    from coldwarm.catalogue.claims import ClaimSpec
+    from coldwarm.catalogue.spec import ClaimSpec
     from coldwarm.contracts.catalogue import ClaimResult
 
 _VERDICTS = {
@@ -63,11 +61,11 @@ def _measured(spec: ClaimSpec, found: Sequence[OfClaim]) -> str:
     """Return the table of verdicts and figures, the figure, and what the functions have shown."""
     if not found:
         return measured.NOTHING_YET
-    now = sha256(spec.source)
+    now = spec.sha256
     sheets = [(one, measured.functions(one)) for one in found]
     titled = len([text for _, text in sheets if text]) > 1
     return (
-        measured.changed([(one.result.claim_sha256, now) for one in found])
+        measured.changed([(one.result.sha256, now) for one in found])
         + table(("", *map(version, found)), _rows(found), "measured")
         + _figures(spec, found)
         + "".join(
@@ -89,7 +87,7 @@ def _rows(found: Sequence[OfClaim]) -> list[tuple[str, ...]]:
     for name in dict.fromkeys(name for known in by_name for name in known):
         cells = (measured.interval(at[name]) if name in at else units.MISSING for at in by_name)
         rows.append((plain(measured.words_of(name)), *cells))
-    shown = [{one.pattern: one for one in result.patterns} for result in results]
+    shown = [{one.id: one for one in result.patterns} for result in results]
     for name in dict.fromkeys(name for known in shown for name in known):
         verdicts = (
             f"{measured.verdict(at[name].verdict)} {ratio(at[name]).removeprefix(units.MISSING)}"
@@ -109,8 +107,8 @@ def _because(result: ClaimResult) -> str:
 
 def _written_before(spec: ClaimSpec, found: Sequence[OfClaim]) -> str:
     """Say that the rule is older than what it judges, where it is the one that was measured by."""
-    now = sha256(spec.source)
-    if not found or any(one.result.claim_sha256 != now for one in found):
+    now = spec.sha256
+    if not found or any(one.result.sha256 != now for one in found):
         return ""
     return " This rule was written down before anything was measured."
 
@@ -146,7 +144,7 @@ def _axis(name: str) -> figures.Axis:
 
 def _code(spec: ClaimSpec) -> str:
     """Return what a claim's file and those that it shares define."""
-    if not (spec.facts or spec.benches):
+    if not (spec.calls or spec.benches):
         return "It runs no code of its own: the patterns that it rests on are measured.\n\n" + code(
             defined(spec.source.path)
         )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from _generate import evidence, figures, measured
 from _generate.rst import plain, table
-from coldwarm.catalogue.claims import claims
+from coldwarm.catalogue.spec import claims
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

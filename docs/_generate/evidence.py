@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.contracts import codec
-from coldwarm.contracts.catalogue import CLAIMS, PATTERNS, ClaimResults, PatternResults
+from coldwarm.contracts.catalogue import INDEXES, ClaimResults, PatternResults
 from coldwarm.contracts.environment import Environment
 from coldwarm.report import units
 
@@ -93,12 +93,13 @@ def version(one: OfPattern | OfClaim) -> str:
 
 
 def _read(folder: Path) -> Evidence:
-    patterns, claims, environment = (folder / name for name in (PATTERNS, CLAIMS, ENVIRONMENT))
+    patterns, claims = (folder / INDEXES["patterns"], folder / INDEXES["claims"])
+    environment = folder / ENVIRONMENT
     found = codec.load_as(PatternResults, patterns).results if patterns.exists() else []
     tested = codec.load_as(ClaimResults, claims).results if claims.exists() else []
     return Evidence(
         folder.name,
-        {one.pattern: one for one in found},
-        {one.claim: one for one in tested},
+        {one.id: one for one in found},
+        {one.id: one for one in tested},
         codec.load_as(Environment, environment) if environment.exists() else None,
     )

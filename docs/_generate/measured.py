@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from _generate.evidence import version
 from _generate.rst import code, literal, plain, table
-from coldwarm.catalogue.patterns import SIDES, TIMED
+from coldwarm.catalogue.spec import SIDES, TIMED
 from coldwarm.report import units
 from coldwarm.report.sentences import words
 

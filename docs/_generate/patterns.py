@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING
 from _generate import evidence, figures, measured
 from _generate.evidence import version
 from _generate.rst import code, heading, literal, plain, table, toctree
-from coldwarm.catalogue.claims import claims
-from coldwarm.catalogue.patterns import FACTS, SIDES, patterns
+from coldwarm.catalogue.describe import MEASURES
+from coldwarm.catalogue.spec import FACTS, SIDES, claims, patterns
 from coldwarm.report import units
-from coldwarm.report.catalogue import MEASURES
-from coldwarm.runner.catalogue.measuring import sha256
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from _generate.evidence import Evidence, OfPattern
-    from coldwarm.catalogue.patterns import Article, PatternSpec
+    from coldwarm.catalogue.spec import Article, PatternSpec
     from coldwarm.contracts.catalogue import PatternResult
 
 _TITLES = {"do": "Do", "dont": "Don't"}
@@ -103,10 +101,10 @@ def _measured(spec: PatternSpec, found: Sequence[OfPattern]) -> str:
     if not found:
         return measured.NOTHING_YET
     stated = f"Stated: {plain(' '.join(spec.stated.split()))}\n\n" if spec.stated else ""
-    now = sha256(spec.source)
+    now = spec.sha256
     return (
         stated
-        + measured.changed([(one.result.pattern_sha256, now) for one in found])
+        + measured.changed([(one.result.sha256, now) for one in found])
         + _figure(spec, found)
         + (measured.sides(found) if spec.measures == FACTS else "")
         + table(("", *map(version, found)), _rows(spec, found), "measured")

@@ -13,6 +13,7 @@ from _generate import source
 from _generate.rst import body_of, definition, heading, literal, title_of, toctree
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
     from types import ModuleType
 
@@ -55,7 +56,7 @@ def _page(path: Path, records: list[type[msgspec.Struct]]) -> str:
     tree = source.parse(path)
     text = source.docstring(tree, path.name)
     nodes = source.classes(tree)
-    sections = "".join(_section(record, nodes[record.__name__]) for record in records)
+    sections = "".join(_section(record, nodes) for record in records)
     return heading(title_of(text)) + f"{body_of(text)}\n\n" + _types(tree.body) + sections
 
 
@@ -70,10 +71,16 @@ def _types(body: list[ast.stmt]) -> str:
     return heading("Types", 1) + entries if entries else ""
 
 
-def _section(record: type[msgspec.Struct], node: ast.ClassDef) -> str:
+def _section(record: type[msgspec.Struct], nodes: Mapping[str, ast.ClassDef]) -> str:
     """Return the section of one record."""
     name = record.__name__
-    written = {key: (kind, text) for key, kind, _, text in source.assignments(node.body)}
+    node = nodes[name]
+    bases = [nodes[base.__name__] for base in record.__mro__[:0:-1] if base.__name__ in nodes]
+    written = {
+        key: (kind, text)
+        for one in (*bases, node)
+        for key, kind, _, text in source.assignments(one.body)
+    }
     fields = (
         _field(field, *written.get(field.name, ("", "")))
         for field in msgspec.structs.fields(record)

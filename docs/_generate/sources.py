@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from _generate.rst import definition, heading, plain, table
-from coldwarm.catalogue.patterns import patterns
+from coldwarm.catalogue.spec import patterns
 
 ITEMS = Path(__file__).with_name("items.toml")
 ARTICLES = {

@@ -7,19 +7,25 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from coldwarm.catalogue.patterns import FACTS, patterns
-from coldwarm.runner.catalogue.patterns import asked
+from coldwarm.catalogue.session import request_of
+from coldwarm.catalogue.spec import FACTS, patterns
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 
 if TYPE_CHECKING:
-    from coldwarm.catalogue.patterns import PatternSpec
+    from coldwarm.catalogue.spec import PatternSpec
+    from coldwarm.runner.schedule.options import Options
 
 BENCHES = [spec for spec in patterns().values() if spec.measures != FACTS]
 
 
+def _asked(spec: PatternSpec) -> Options:
+    (bench,) = spec.benches
+    return request_of(spec, bench).options
+
+
 @pytest.mark.parametrize("spec", BENCHES, ids=lambda spec: spec.id)
 def test_only_what_decides_is_measured(spec: PatternSpec) -> None:
-    modes = asked(spec).options.cache_modes
+    modes = _asked(spec).cache_modes
     if spec.measures == "warm_call_s":
         assert modes == ("warm_process",)
     else:
@@ -27,9 +33,10 @@ def test_only_what_decides_is_measured(spec: PatternSpec) -> None:
 
 
 def test_memory_is_measured_often_enough_for_a_verdict() -> None:
-    made = asked(replace(BENCHES[0], measures="peak_rss_bytes")).options
-    assert made.min_runs == made.max_runs == FEWEST_FOR_CONFIDENCE
+    made = _asked(replace(BENCHES[0], measures="peak_rss_bytes"))
+    assert made.min_runs == made.max_runs == FEWEST_FOR_CONFIDENCE == 5
 
 
 def test_what_has_no_noise_is_measured_twice_at_most() -> None:
-    assert asked(replace(BENCHES[0], measures="equations")).options.max_runs == 2
+    made = _asked(replace(BENCHES[0], measures="equations"))
+    assert (made.min_runs, made.max_runs) == (1, 2)

@@ -11,10 +11,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from coldwarm.catalogue.claims import BenchOf, ClaimSpec, FactsOf, called, claims, spec_of
-from coldwarm.catalogue.patterns import COUNTED, FACTS, SIDES, TIMED, PatternSpec, patterns
+from coldwarm.catalogue.spec import (
+    COUNTED,
+    FACTS,
+    SIDES,
+    TIMED,
+    Bench,
+    Calls,
+    ClaimSpec,
+    PatternSpec,
+    called,
+    claim_of,
+    claims,
+    patterns,
+)
 from coldwarm.errors import PluginError
-from coldwarm.runner.catalogue.measuring import sha256
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,12 +77,12 @@ def test_a_claim_says_what_is_measured_and_what_decides(spec: ClaimSpec) -> None
     assert spec.article.article in ARTICLES
     assert spec.article.place
     assert all(text.endswith(".") for text in (spec.quantity, spec.protocol, spec.rule))
-    assert spec.benches or spec.facts or spec.patterns
+    assert spec.benches or spec.calls or spec.patterns
     assert set(spec.patterns) <= set(patterns())
-    asked: list[BenchOf | FactsOf] = [*spec.benches, *spec.facts]
+    asked: list[Bench | Calls] = [*spec.benches, *spec.calls]
     for one in asked:
         defined = runpy.run_path(str(spec.file_of(one)))
-        names = one.candidates if isinstance(one, BenchOf) else one.functions
+        names = one.candidates if isinstance(one, Bench) else one.functions
         assert len(set(map(called, names))) == len(names)
         for first, *rest in (name.split(".") for name in names):
             assert callable(reduce(getattr, rest, defined[first]))
@@ -104,15 +115,14 @@ def _with_a_shared_file(folder: Path) -> tuple[ModuleType, Path]:
 
 def test_a_claim_is_another_one_when_the_file_that_it_shares_changes(tmp_path: Path) -> None:
     module, shared = _with_a_shared_file(tmp_path)
-    source = spec_of(module).source
-    before = sha256(source)
+    before = claim_of(module).sha256
     shared.write_text(shared.read_text("utf-8") + "# changed\n", "utf-8")
-    assert sha256(source) != before
+    assert claim_of(module).sha256 != before
 
 
 def test_a_claim_is_shown_with_the_file_that_it_shares(tmp_path: Path) -> None:
     module, shared = _with_a_shared_file(tmp_path)
-    text = spec_of(module).code()
+    text = claim_of(module).code()
     assert shared.name in text
     assert shared.read_text("utf-8").strip() in text
 
@@ -123,7 +133,7 @@ def test_a_shared_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(
         PluginError, match=r"a_claim names _shared\.py, which is not there"
     ) as error:
-        spec_of(module)
+        claim_of(module)
     assert "\n" not in str(error.value)
 
 

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 import pytest
 from benchmarks import judged_again
 
-from coldwarm.catalogue.claims import claims
-from coldwarm.cli._verdicts import opened
+from coldwarm.catalogue import stored
+from coldwarm.catalogue.spec import claims
+from coldwarm.cli._catalogue import opened
 from coldwarm.contracts.catalogue import INDEXES, ClaimResult
-from coldwarm.runner.catalogue import stored
-from coldwarm.runner.catalogue.measuring import sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -105,18 +104,18 @@ def _history() -> dict[Path, datetime]:
 
 def _results(path: Path) -> Sequence[ClaimResult]:
     with opened(path, "claims") as found:
-        return [one for one in found.results if isinstance(one, ClaimResult)]
+        return [one for one in found.index.results if isinstance(one, ClaimResult)]
 
 
 @pytest.mark.parametrize("path", _given(_indexes("claims") + _archives("claims")))
 def test_a_rule_is_older_than_its_evidence(path: Path) -> None:
     changed = _history()
     for one in _results(path):
-        spec = claims()[one.claim]
-        assert sha256(spec.source) == one.claim_sha256, f"{one.claim} is another since: test again"
+        spec = claims()[one.id]
+        assert spec.sha256 == one.sha256, f"{one.id} is another since: test again"
         for file in (spec.source.path, *spec.source.shared):
             assert file in changed, f"{file} is not committed"
-            assert changed[file] <= datetime.fromisoformat(one.measured_at), one.claim
+            assert changed[file] <= datetime.fromisoformat(one.measured_at), one.id
 
 
 @pytest.mark.slow
@@ -128,7 +127,7 @@ def test_every_verdict_follows_from_the_evidence_again(kind: Kind) -> None:
     for path in found:
         with opened(path, kind) as kept:
             again = stored.judged(kept)
-        assert again.verdicts == kept.verdicts, path
+        assert again.index.verdicts == kept.index.verdicts, path
         assert not again.not_judged, path
 
 

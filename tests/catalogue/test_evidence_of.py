@@ -8,18 +8,17 @@ import pytest
 from msgspec.structs import replace
 from tests.stats import results
 
-from coldwarm.catalogue.patterns import patterns
+from coldwarm.catalogue import judge
+from coldwarm.catalogue.spec import patterns
 from coldwarm.contracts.catalogue import PatternResult
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import Measured, OwnCandidate
-from coldwarm.runner.catalogue import evidence
-from coldwarm.runner.catalogue.measuring import sha256
 
 if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult
 
 SPEC = patterns()["jit-outermost"]
-ASKED = evidence.asked_by_pattern(SPEC)
+(BENCH,) = SPEC.benches
 
 
 def case(name: str, function: str, variables: dict[str, str] | None = None) -> CaseResult:
@@ -37,7 +36,7 @@ def case(name: str, function: str, variables: dict[str, str] | None = None) -> C
         null_reasons={"python": because("not_asked"), "placement": because("not_asked")},
     )
     found = results.case(1, case=name, candidate=name)
-    protocol = replace(found.protocol, own=own, workload_sha256=sha256(SPEC.source))
+    protocol = replace(found.protocol, own=own, workload_sha256=SPEC.sha256)
     return replace(found, protocol=protocol)
 
 
@@ -46,7 +45,7 @@ def run(*cases: CaseResult) -> Measured:
 
 
 def test_a_run_of_both_sides_counts() -> None:
-    found = evidence.of_bench(run(case("do", "do"), case("dont", "dont")), ASKED)
+    found = judge.of_bench(run(case("do", "do"), case("dont", "dont")), SPEC, BENCH)
     assert [*found] == ["do", "dont"]
 
 
@@ -60,21 +59,21 @@ def test_a_run_of_both_sides_counts() -> None:
 )
 def test_a_run_of_anything_else_does_not(cases: tuple[CaseResult, ...], why: str) -> None:
     with pytest.raises(ValueError, match=why):
-        evidence.of_bench(run(*cases), ASKED)
+        judge.of_bench(run(*cases), SPEC, BENCH)
 
 
 def test_what_was_not_tested_has_no_figures_and_a_reason_of_its_own() -> None:
     bare = PatternResult(
-        pattern=SPEC.id,
-        pattern_sha256=sha256(SPEC.source),
+        id=SPEC.id,
+        sha256=SPEC.sha256,
         measures=SPEC.measures,
         verdict="not_tested",
         reason=because("gpu_unavailable"),
         measured_at="2026-01-01T00:00:00Z",
     )
-    assert evidence.is_bare(bare)
-    evidence.check_bare(bare, "gpu")
+    assert judge.is_bare(bare)
+    judge.check_bare(bare, "gpu")
     with pytest.raises(ValueError, match="a reason that it does not have"):
-        evidence.check_bare(bare, None)
+        judge.check_bare(bare, None)
     with pytest.raises(ValueError, match="has figures"):
-        evidence.check_bare(replace(bare, ratio=15.0), "gpu")
+        judge.check_bare(replace(bare, ratio=15.0), "gpu")

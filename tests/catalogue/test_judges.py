@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from coldwarm.catalogue.claims import ClaimSpec, claims
+from coldwarm.catalogue.judge import Evidence, NotSeenError, by_rule
+from coldwarm.catalogue.spec import ClaimSpec, claims
 from coldwarm.contracts.catalogue import Bound, PatternResult
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.catalogue import NotSeenError, Seen, judged
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +41,7 @@ class Drawn(dict[str, Any]):
         return self[name]
 
 
-class Synthetic(Seen):
+class Synthetic(Evidence):
     """Evidence that is drawn from the numbers and words that a rule asks about."""
 
     def __init__(
@@ -78,8 +78,8 @@ class Synthetic(Seen):
     def pattern(self, name: str) -> PatternResult:
         """Draw the verdict of a pattern."""
         return PatternResult(
-            pattern=name,
-            pattern_sha256="0" * 64,
+            id=name,
+            sha256="0" * 64,
             measures="facts",
             verdict=self._draw.choice(["as_stated", "opposite", "same", "undecided", "failed"]),
             reason=because("facts_as_stated"),
@@ -114,7 +114,7 @@ def _reached(spec: ClaimSpec, wanted: set[str]) -> set[str]:
         numbers = (around, exact, draw.sample(exact, 2))[trial % 3]
         seen = Synthetic(draw, numbers, [True, False, None, *words])
         try:
-            reached.add(judged(spec.judge, seen)[0])
+            reached.add(by_rule(spec.judge, seen)[0])
         except (TypeError, ZeroDivisionError, NotSeenError):
             continue  # such facts nobody shows: a word where a number is due
         if reached >= wanted:
@@ -131,6 +131,6 @@ def test_evidence_can_lead_to_every_verdict_that_the_rule_names(spec: ClaimSpec)
 
 @pytest.mark.parametrize("spec", CLAIMS, ids=lambda spec: spec.id)
 def test_without_evidence_there_is_no_verdict(spec: ClaimSpec) -> None:
-    verdict, reason = judged(spec.judge, Seen())
+    verdict, reason = by_rule(spec.judge, Evidence())
     assert verdict == "inconclusive"
     assert reason is not None

@@ -12,13 +12,10 @@ import coldwarm
 from _generate import claims as claim_pages
 from _generate import evidence, sources
 from _generate import patterns as pattern_pages
-from coldwarm.catalogue.claims import claims
-from coldwarm.catalogue.definitions import defined
-from coldwarm.catalogue.patterns import patterns
+from coldwarm.catalogue.spec import claims, defined, patterns
 from coldwarm.contracts import codec
 from coldwarm.contracts.catalogue import (
-    CLAIMS,
-    PATTERNS,
+    INDEXES,
     Bound,
     ClaimResult,
     ClaimResults,
@@ -28,7 +25,6 @@ from coldwarm.contracts.catalogue import (
     Raised,
 )
 from coldwarm.contracts.reasons import because
-from coldwarm.runner.catalogue.measuring import sha256
 
 PACKAGE = Path(coldwarm.__file__).parent
 TIMED, FACTS = "jit-outermost", "key-reuse"
@@ -45,8 +41,8 @@ KEPT: dict[str, Any] = {
 
 def timed(jax: str, sha: str) -> PatternResult:
     return PatternResult(
-        pattern=TIMED,
-        pattern_sha256=sha,
+        id=TIMED,
+        sha256=sha,
         measures="warm_call_s",
         verdict="as_stated",
         reason=because("facts_as_stated"),
@@ -70,8 +66,8 @@ def seen(jax: str) -> PatternResult:
         )
 
     return PatternResult(
-        pattern=FACTS,
-        pattern_sha256=sha256(patterns()[FACTS].source),
+        id=FACTS,
+        sha256=patterns()[FACTS].sha256,
         measures="facts",
         verdict="opposite",
         reason=because("facts_otherwise"),
@@ -87,8 +83,8 @@ def seen(jax: str) -> PatternResult:
 def of_claim(jax: str) -> ClaimResult:
     bound = Bound(name="first_call: first_s, of 6 processes", value=0.9, low=0.8, high=1.2)
     return ClaimResult(
-        claim=TESTED,
-        claim_sha256=sha256(claims()[TESTED].source),
+        id=TESTED,
+        sha256=claims()[TESTED].sha256,
         verdict="inconclusive",
         figures=[bound],
         measured_at="2026-11-01T10:00:00+00:00",
@@ -100,13 +96,13 @@ def of_claim(jax: str) -> ClaimResult:
 def package(tmp_path: Path) -> Path:
     """A checkout with evidence of two versions of JAX; its package is empty."""
     folder = tmp_path / "docs" / "results" / "evidence"
-    now = sha256(patterns()[TIMED].source)
+    now = patterns()[TIMED].sha256
     for name, jax, sha in ((evidence.MAIN, "0.10.2", now), ("a-jax", "0.6.2", "1" * 64)):
         (folder / name).mkdir(parents=True)
         kept = PatternResults(results=[timed(jax, sha), seen(jax)], **KEPT)
-        (folder / name / PATTERNS).write_bytes(codec.encode(kept))
+        (folder / name / INDEXES["patterns"]).write_bytes(codec.encode(kept))
         claimed = ClaimResults(results=[of_claim(jax)], **KEPT)
-        (folder / name / CLAIMS).write_bytes(codec.encode(claimed))
+        (folder / name / INDEXES["claims"]).write_bytes(codec.encode(claimed))
     return tmp_path / "src" / "coldwarm"
 
 

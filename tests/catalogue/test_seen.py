@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
+from dataclasses import replace
 
+import pytest
+from tests.publish.judged import pattern
+
+from coldwarm.catalogue.judge import Evidence, NotSeenError, judged
+from coldwarm.catalogue.spec import SIDES, patterns
 from coldwarm.contracts.catalogue import FactSheet, Raised
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.catalogue import NotSeenError, Seen, of_facts
 
 
 def _sheet(facts: dict[str, bool | int | float | str | None]) -> FactSheet:
@@ -14,7 +18,7 @@ def _sheet(facts: dict[str, bool | int | float | str | None]) -> FactSheet:
 
 
 def test_of_several_processes_the_median_stands_between_the_least_and_the_largest() -> None:
-    seen = Seen(sheets=[_sheet({"spent_s": value}) for value in (3.0, 1.0, 2.0, 5.0, 4.0, 9.0)])
+    seen = Evidence(sheets=[_sheet({"spent_s": value}) for value in (3.0, 1.0, 2.0, 5.0, 4.0, 9.0)])
     bound = seen.over_processes("f", "spent_s")
     assert (bound.low, bound.value, bound.high) == (1.0, 3.5, 9.0)
     assert bound.confidence == 1 - 2 * 0.5**6
@@ -24,11 +28,15 @@ def test_of_several_processes_the_median_stands_between_the_least_and_the_larges
 @pytest.mark.parametrize("sheets", [[], [_sheet({"spent_s": 1.0}), _sheet({})]])
 def test_a_process_that_has_not_shown_the_number_leaves_none(sheets: list[FactSheet]) -> None:
     with pytest.raises(NotSeenError, match="f: spent_s"):
-        Seen(sheets=sheets).over_processes("f", "spent_s")
+        Evidence(sheets=sheets).over_processes("f", "spent_s")
 
 
 def test_a_side_that_ended_before_it_saw_anything_tells_nothing() -> None:
     error = Raised(error="AttributeError", text="not in this version")
-    one = FactSheet(function="do", facts={}, raised=error, call_s=0.1, programs=0, versions={})
-    shown = of_facts(one, one, lambda do, _: do["variance"] == 1)
+    sheets = [
+        FactSheet(function=side, facts={}, raised=error, call_s=0.1, programs=0, versions={})
+        for side in SIDES
+    ]
+    spec = replace(patterns()["key-reuse"], holds=lambda do, _: do["variance"] == 1)
+    shown = judged(spec, pattern(sheets=sheets), {})
     assert (shown.verdict, shown.reason) == ("undecided", because("not_seen", what="variance"))

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from coldwarm.catalogue.claims import spec_of
-from coldwarm.runner.catalogue.claims import Session
+from coldwarm.catalogue.session import Session
+from coldwarm.catalogue.spec import claim_of
 from coldwarm.runner.functions import bench
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from coldwarm.stats.catalogue import Seen
+    from coldwarm.catalogue.judge import Evidence
 
 SHARED = """
 class Work:
@@ -41,7 +41,7 @@ long = Work(20_000)
 """
 
 
-def _judge(seen: Seen) -> str:
+def _judge(seen: Evidence) -> str:
     seen.ratio("counted", "summed", "warm_call")
     return seen.holds(seen.fact("result", "total") == sum(range(20_000)))
 
@@ -64,8 +64,8 @@ def test_functions_of_a_shared_file_go_by_their_own_names(tmp_path: Path) -> Non
     facts = {"functions": ("long.result",), "file": "_work.py"}
     article = {"article": "001", "place": "Here"}
     vars(module).update(texts, ARTICLE=article, judge=_judge, BENCHES=(timed,), FACTS=(facts,))
-    session = Session(tmp_path / "out", lambda _: None, bench.run)
-    (result,) = session.measure([spec_of(module)], resume=False)[0].results
+    session = Session(tmp_path / "out", "claims", bench.run)
+    (result,) = session.measure([claim_of(module)], resume=False)[0].results
     assert result.verdict == "confirmed"
     assert [one.function for one in result.sheets] == ["result"]
     assert result.figures[0].name == "warm_call of counted over summed"

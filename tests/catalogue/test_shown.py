@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click.testing import CliRunner
 
+from coldwarm.catalogue import stored
 from coldwarm.cli.main import cli
 from coldwarm.contracts import codec
 from coldwarm.contracts.catalogue import (
-    CLAIMS,
-    PATTERNS,
+    INDEXES,
     Bound,
     ClaimResult,
     ClaimResults,
@@ -21,7 +21,6 @@ from coldwarm.contracts.catalogue import (
 )
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
-from coldwarm.runner.catalogue import stored
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,8 +37,8 @@ def sheet(function: str, *, equal: bool) -> FactSheet:
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
     pattern = PatternResult(
-        pattern="key-reuse",
-        pattern_sha256="0" * 64,
+        id="key-reuse",
+        sha256="0" * 64,
         measures="facts",
         verdict="as_stated",
         reason=because("facts_as_stated"),
@@ -48,8 +47,8 @@ def results(tmp_path: Path) -> Path:
         versions={"jax": "0.9"},
     )
     claim = ClaimResult(
-        claim="first-call-small-mlp",
-        claim_sha256="0" * 64,
+        id="first-call-small-mlp",
+        sha256="0" * 64,
         verdict="refuted",
         figures=[Bound(name="first_call: first_s", value=1.5, low=1.4, high=1.6)],
         measured_at=AT,
@@ -65,8 +64,8 @@ def results(tmp_path: Path) -> Path:
     }
     patterns = PatternResults(results=[pattern], **kept)
     claims = ClaimResults(results=[claim], **kept)
-    (tmp_path / PATTERNS).write_bytes(codec.encode(patterns))
-    (tmp_path / CLAIMS).write_bytes(codec.encode(claims))
+    (tmp_path / INDEXES["patterns"]).write_bytes(codec.encode(patterns))
+    (tmp_path / INDEXES["claims"]).write_bytes(codec.encode(claims))
     return tmp_path
 
 
@@ -93,8 +92,8 @@ def test_a_claim_has_its_verdict_and_figures_under_its_page(results: Path) -> No
 
 def test_a_folder_without_that_result_is_refused_in_one_line(results: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="none of jit-in-loop"):
-        stored.of_pattern(results, "jit-in-loop")
+        stored.result_of(results, "patterns", "jit-in-loop")
     with pytest.raises(UsageError, match="none of typical-speedup"):
-        stored.of_claim(results, "typical-speedup")
+        stored.result_of(results, "claims", "typical-speedup")
     with pytest.raises(UsageError, match=r"holds no patterns\.json; .* coldwarm patterns run"):
-        stored.of_pattern(tmp_path / "nothing", "jit-in-loop")
+        stored.result_of(tmp_path / "nothing", "patterns", "jit-in-loop")

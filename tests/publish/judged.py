@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 from tests.contracts import samples
 
-from coldwarm.catalogue.claims import claims
-from coldwarm.catalogue.patterns import patterns
+from coldwarm.catalogue.spec import claims, patterns
 from coldwarm.contracts.catalogue import (
-    CLAIMS,
-    PATTERNS,
+    INDEXES,
     ClaimResult,
     ClaimResults,
     FactSheet,
@@ -21,7 +19,6 @@ from coldwarm.contracts.catalogue import (
 )
 from coldwarm.contracts.codec import encode
 from coldwarm.contracts.reasons import because
-from coldwarm.runner.catalogue.measuring import sha256
 from coldwarm.runner.harness import harness_sha256
 
 if TYPE_CHECKING:
@@ -44,8 +41,8 @@ def sheet(function: str, facts: dict[str, Fact], raised: Raised | None = None) -
 def pattern(**changes: Any) -> PatternResult:
     """A pattern of facts, as its evidence says."""
     made = PatternResult(
-        pattern=PATTERN,
-        pattern_sha256=sha256(patterns()[PATTERN].source),
+        id=PATTERN,
+        sha256=patterns()[PATTERN].sha256,
         measures="facts",
         verdict="as_stated",
         reason=because("facts_as_stated"),
@@ -59,8 +56,8 @@ def pattern(**changes: Any) -> PatternResult:
 def claim(raised: Raised | None = None, **changes: Any) -> ClaimResult:
     """A claim that rests on a pattern, and on facts that its own rule does not ask for."""
     made = ClaimResult(
-        claim=CLAIM,
-        claim_sha256=sha256(claims()[CLAIM].source),
+        id=CLAIM,
+        sha256=claims()[CLAIM].sha256,
         verdict="inconclusive",
         reason=because("not_seen", what="key-not-split-in-loop"),
         sheets=[sheet("beside", {"calls": 3}, raised)],
@@ -74,13 +71,13 @@ def claim(raised: Raised | None = None, **changes: Any) -> ClaimResult:
 def write_patterns(folder: Path, *results: PatternResult, **changes: Any) -> Path:
     """Leave results of patterns in a folder, with where they were measured."""
     made = PatternResults(**_index(), results=list(results) or [pattern()])
-    return _write(folder, PATTERNS, replace(made, **changes))
+    return _write(folder, INDEXES["patterns"], replace(made, **changes))
 
 
 def write_claims(folder: Path, *results: ClaimResult, **changes: Any) -> Path:
     """Leave results of claims in a folder, with where they were measured."""
     made = ClaimResults(**_index(), results=list(results) or [claim()])
-    return _write(folder, CLAIMS, replace(made, **changes))
+    return _write(folder, INDEXES["claims"], replace(made, **changes))
 
 
 def _index() -> dict[str, Any]:

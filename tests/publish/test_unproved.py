@@ -29,7 +29,7 @@ HONEST = judged.pattern(
     reason=because("facts_otherwise"),
     sheets=[judged.sheet(side, {"equal": True}) for side in ("do", "dont")],
 )
-STRANGE = judged.pattern(pattern_sha256=OTHER)
+STRANGE = judged.pattern(sha256=OTHER)
 """One that this version has in another file."""
 
 

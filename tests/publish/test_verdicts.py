@@ -62,8 +62,8 @@ def test_they_make_a_snapshot_alone_that_names_versions(call: Call, tmp_path: Pa
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"claim": "gone-by-now"}, "this version of coldwarm has no such pattern or claim"),
-        ({"claim_sha256": OTHER_FILE}, "its file is not the one that it was measured by"),
+        ({"id": "gone-by-now"}, "this version of coldwarm has no such pattern or claim"),
+        ({"sha256": OTHER_FILE}, "its file is not the one that it was measured by"),
     ],
 )
 def test_what_is_unknown_is_not_judged_and_no_fault(
@@ -74,11 +74,11 @@ def test_what_is_unknown_is_not_judged_and_no_fault(
     code, out, _ = call("verify", folder)
     assert code == 0
     assert "ONLY HASHED: 7 files and 1 figure" in out.splitlines()[0]
-    assert f"{result.claim}: verdict only hashed, {why}" in out
+    assert f"{result.id}: verdict only hashed, {why}" in out
     assert call("verify", folder, "--strict")[0] == 3
     _, out, _ = call("verify", folder, "--json")
     told = json.loads(out)
-    assert (told["n_verdicts"], [one["name"] for one in told["not_judged"]]) == (0, [result.claim])
+    assert (told["n_verdicts"], [one["name"] for one in told["not_judged"]]) == (0, [result.id])
 
 
 def test_what_is_unfinished_or_wrong_is_refused_in_a_line(call: Call, tmp_path: Path) -> None:

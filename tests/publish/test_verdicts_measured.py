@@ -13,14 +13,11 @@ import pytest
 from tests.publish import forging
 from tests.publish.conftest import program
 
-from coldwarm.catalogue.claims import claim
-from coldwarm.catalogue.patterns import pattern
+from coldwarm.catalogue.session import Session
+from coldwarm.catalogue.spec import claims, patterns
 from coldwarm.publish import verify
 from coldwarm.publish.faults import exit_code
 from coldwarm.publish.package import package
-from coldwarm.runner.catalogue import claims as of_claims
-from coldwarm.runner.catalogue import patterns as of_patterns
-from coldwarm.runner.catalogue.measuring import sha256
 from coldwarm.runner.functions import bench
 
 if TYPE_CHECKING:
@@ -29,8 +26,8 @@ if TYPE_CHECKING:
 
     from tests.publish.conftest import Call, Command
 
-    from coldwarm.runner.catalogue.measuring import Ended
     from coldwarm.runner.functions.request import Request
+    from coldwarm.runner.suite import Outcome
 
 pytestmark = pytest.mark.slow
 PATTERNS, CLAIMS = "patterns/patterns.json", "claims/claims.json"
@@ -38,7 +35,7 @@ BENCH = "jit-outermost"
 PLANTED = "Zx9-secret-of-mine"
 
 
-def _short(what: Request, folder: Path) -> Ended:
+def _short(what: Request, folder: Path) -> Outcome:
     """Measure a few processes only, however long a busy machine takes for these."""
     options = replace(what.options, time_budget_s=600.0, min_runs=2, max_runs=2)
     return bench.run(replace(what, options=options), folder)
@@ -49,11 +46,11 @@ def measured_verdicts(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, P
     """A folder of patterns and one of claims: facts, a bench, and claims that rest on both."""
     pytest.importorskip("jax")
     top = tmp_path_factory.mktemp("verdicts")
-    for_patterns = of_patterns.Session(top / "p", lambda _: None, _short)
-    found = [pattern("key-reuse"), pattern(BENCH)]
+    for_patterns = Session(top / "p", "patterns", _short)
+    found = [patterns()["key-reuse"], patterns()[BENCH]]
     assert not for_patterns.measure(found, resume=False)[1]
-    for_claims = of_claims.Session(top / "c", lambda _: None, _short)
-    named = [claim("second-call-instant"), claim("rule-split-keys"), claim("outermost-jit-2-10x")]
+    for_claims = Session(top / "c", "claims", _short)
+    named = [claims()[n] for n in ("second-call-instant", "rule-split-keys", "outermost-jit-2-10x")]
     assert not for_claims.measure(named, resume=False)[1]
     return top / "p", top / "c"
 
@@ -106,8 +103,8 @@ def _without_run(document: Any) -> None:
 
 
 def _of_another(document: Any) -> None:
-    other = pattern("jit-hot-loop")
-    document["results"][1] |= {"pattern": other.id, "pattern_sha256": sha256(other.source)}
+    other = patterns()["jit-hot-loop"]
+    document["results"][1] |= {"pattern": other.id, "pattern_sha256": other.sha256}
 
 
 def _twice(document: Any) -> None:
@@ -241,13 +238,13 @@ def test_a_report_of_it_is_one_file_without_network(
 def test_a_resumed_folder_shows_what_is_left(tmp_path: Path) -> None:
     begun: list[tuple[str, int, int]] = []
     names = ("key-reuse", "key-constant-in-loop")
-    specs = [pattern(name) for name in names]
+    specs = [patterns()[name] for name in names]
     for found in (specs[:1], specs):
-        session = of_patterns.Session(
+        session = Session(
             tmp_path / "p",
-            lambda _: None,
+            "patterns",
             _short,
-            lambda what: begun.append((what.name, what.number, what.of)),
+            begun=lambda name, number, of, _: begun.append((name, number, of)),
         )
         session.measure(found, resume=found == specs)
     assert begun == [(names[0], 1, 1), (names[1], 2, 2)]

@@ -11,7 +11,6 @@ APART = {
     "workloads": "each file has a hash of its own in the protocol",
     "patterns": "each file has a hash of its own in its result",
     "claims": "each file has a hash of its own in its result",
-    "catalogue": "reads what patterns and claims declare",
     "publish": "packs and checks what was measured",
     "doctor": "watches a program of the user's, and measures for no result",
     "integrations": "writes and reads the formats of other tools",

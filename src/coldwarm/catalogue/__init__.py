@@ -1,1 +1,1 @@
-"""What patterns and claims declare, read from their files as plain data; nothing here runs them."""
+"""Patterns and claims: what they declare, measuring, judging and describing them."""

@@ -63,7 +63,16 @@ def documents() -> list[type[Record]]:
     root = Path(__file__).parents[1]
     for file in sorted([*Path(__file__).parent.glob("*.py"), *root.glob("*/**/records.py")]):
         import_module(".".join([root.name, *file.relative_to(root).with_suffix("").parts]))
-    return [one for one in Record.__subclasses__() if "schema_version" in one.__struct_fields__]
+    every: list[type[Record]] = [Record]
+    for one in every:
+        every += one.__subclasses__()
+    return [one for one in every if _has_version(one)]
+
+
+def _has_version(record: type[Record]) -> bool:
+    """Say whether a record names its version: what only its kinds have does not."""
+    known = {one.name: one.default for one in msgspec.structs.fields(record)}
+    return known.get("schema_version", msgspec.NODEFAULT) is not msgspec.NODEFAULT
 
 
 class Difference(Record, frozen=True, kw_only=True):

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, ClassVar, Literal
+
+from msgspec import field
 
 from coldwarm.contracts.base import Count, Name, NotNegative, Record, Seconds, Sha256
 from coldwarm.contracts.reasons import Reason
 
-PATTERNS = "patterns.json"
-"""The file of the results of patterns, in their folder."""
-CLAIMS = "claims.json"
-"""The file of the results of claims, in their folder."""
+Kind = Literal["patterns", "claims"]
+INDEXES: dict[Kind, str] = {"patterns": "patterns.json", "claims": "claims.json"}
+"""The files of results, in their folders."""
 PATTERNS_OF_CLAIMS = "patterns"
 """The folder of patterns that claims rest on, below that of the claims."""
-Kind = Literal["patterns", "claims"]
-INDEXES: dict[Kind, str] = {"patterns": PATTERNS, "claims": CLAIMS}
 Fact = bool | int | float | str | None
 
 
@@ -51,8 +50,9 @@ class FactSheet(Record, frozen=True, kw_only=True):
 class PatternResult(Record, frozen=True, kw_only=True):
     """What one pattern has shown."""
 
-    pattern: Name
-    pattern_sha256: Sha256
+    id: Name = field(name="pattern")
+    """The pattern's."""
+    sha256: Sha256 = field(name="pattern_sha256")
     """Of its file."""
     measures: str
     """What decides: a duration, a count, or ``facts``."""
@@ -77,29 +77,44 @@ class PatternResult(Record, frozen=True, kw_only=True):
     versions: dict[str, str] = {}
     null_reasons: dict[str, Reason] = {}
 
+    patterns: ClassVar[tuple[PatternResult, ...]] = ()
+    """A claim rests on some; a pattern on none."""
+
     @property
-    def id(self) -> str:
-        """The pattern's."""
-        return self.pattern
+    def runs(self) -> dict[str, str]:
+        """The folder of its run, by the name of the bench: it has none."""
+        return {} if self.path is None else {"": self.path}
+
+    @property
+    def has_figures(self) -> bool:
+        """Whether it says anything that is measured."""
+        return any(value is not None for value in (self.do, self.dont, self.ratio))
 
 
-class PatternResults(Record, frozen=True, kw_only=True):
-    """The results of patterns that were measured together: ``patterns.json``."""
+class _Results(Record, frozen=True, kw_only=True):
+    """Results that were measured together."""
 
-    schema_version: Literal["coldwarm.pattern_results.v1"] = "coldwarm.pattern_results.v1"
+    schema_version: str
     started_at: str
     finished_at: str | None
     complete: bool
     """False where it was interrupted; ``--resume`` goes on."""
     harness_version: str
     harness_sha256: Sha256
-    results: list[PatternResult]
+    results: list[Any]
     wall_s: Seconds
 
     @property
     def verdicts(self) -> dict[str, str]:
         """By id."""
         return {one.id: one.verdict for one in self.results}
+
+
+class PatternResults(_Results, frozen=True, kw_only=True):
+    """The results of patterns that were measured together: ``patterns.json``."""
+
+    schema_version: Literal["coldwarm.pattern_results.v1"] = "coldwarm.pattern_results.v1"
+    results: list[PatternResult]
 
 
 class Bound(Record, frozen=True, kw_only=True):
@@ -120,8 +135,9 @@ ClaimVerdict = Literal["confirmed", "refuted", "inconclusive", "outdated", "not_
 class ClaimResult(Record, frozen=True, kw_only=True):
     """What the test of one claim has shown."""
 
-    claim: Name
-    claim_sha256: Sha256
+    id: Name = field(name="claim")
+    """The claim's."""
+    sha256: Sha256 = field(name="claim_sha256")
     """Of its file, and so of its rule."""
     verdict: ClaimVerdict
     """By the claim's rule. ``outdated``: what it speaks of is no longer so made."""
@@ -138,27 +154,30 @@ class ClaimResult(Record, frozen=True, kw_only=True):
     versions: dict[str, str] = {}
 
     @property
-    def id(self) -> str:
-        """The claim's."""
-        return self.claim
+    def runs(self) -> dict[str, str]:
+        """The folders of its runs, by the names of the benches."""
+        return self.paths
+
+    @property
+    def has_figures(self) -> bool:
+        """Whether it says anything that is measured."""
+        return bool(self.figures)
 
 
-class ClaimResults(Record, frozen=True, kw_only=True):
+class ClaimResults(_Results, frozen=True, kw_only=True):
     """The results of claims that were measured together: ``claims.json``."""
 
     schema_version: Literal["coldwarm.claim_results.v1"] = "coldwarm.claim_results.v1"
-    started_at: str
-    finished_at: str | None
-    complete: bool
-    harness_version: str
-    harness_sha256: Sha256
     results: list[ClaimResult]
-    wall_s: Seconds
 
-    @property
-    def verdicts(self) -> dict[str, str]:
-        """By id."""
-        return {one.id: one.verdict for one in self.results}
+
+Result = PatternResult | ClaimResult
+Results = PatternResults | ClaimResults
+RECORDS: dict[Kind, type[PatternResults | ClaimResults]] = {
+    "patterns": PatternResults,
+    "claims": ClaimResults,
+}
+"""What each index holds."""
 
 
 class ChangedVerdict(Record, frozen=True, kw_only=True):

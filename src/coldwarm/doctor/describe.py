@@ -12,7 +12,7 @@ import click
 from msgspec.structs import replace
 
 import coldwarm
-from coldwarm.catalogue.patterns import patterns
+from coldwarm.catalogue.spec import patterns
 from coldwarm.doctor.judge import SMALL, is_small
 from coldwarm.doctor.rules import change_of, stated
 from coldwarm.report import units
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from rich.text import Text
 
-    from coldwarm.catalogue.patterns import PatternSpec
+    from coldwarm.catalogue.spec import PatternSpec
     from coldwarm.contracts.doctor import Account, CallSite, DoctorReport, Finding, Fix, MissKind
     from coldwarm.contracts.reasons import Reason
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from coldwarm.catalogue.judge import changed
 from coldwarm.contracts.base import Difference
 from coldwarm.contracts.comparison import LeftOutCase
 from coldwarm.contracts.policy import Policy
@@ -22,7 +23,6 @@ from coldwarm.contracts.snapshot import (
 )
 from coldwarm.errors import NothingComparableError
 from coldwarm.stats import repeated
-from coldwarm.stats.catalogue import changed
 from coldwarm.stats.compare.comparable import (
     FIELDS,
     cautions,

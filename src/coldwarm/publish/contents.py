@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import chain, count
 from typing import TYPE_CHECKING
 
+from coldwarm.catalogue import stored
 from coldwarm.contracts import nextstat
 from coldwarm.contracts.catalogue import INDEXES
 from coldwarm.contracts.codec import decode, decode_as, encode, read_bytes
@@ -27,17 +28,16 @@ from coldwarm.publish.runs import (
     verdicts_of,
 )
 from coldwarm.publish.writing import read_inside, sha256_of
-from coldwarm.runner.catalogue import stored
 from coldwarm.runner.recompute import read_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from coldwarm.catalogue.stored import Stored
     from coldwarm.contracts.catalogue import Kind
     from coldwarm.contracts.result import SuiteResult
     from coldwarm.publish.runs import Verdicts
-    from coldwarm.runner.catalogue.stored import Stored
 
 
 def collect_runs(paths: Sequence[Path]) -> Collected:

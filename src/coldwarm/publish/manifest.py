@@ -23,11 +23,10 @@ from coldwarm.contracts.snapshot import (
 )
 from coldwarm.publish import layout
 from coldwarm.publish.writing import sha256_of
-from coldwarm.stats.catalogue import versions_of
 from coldwarm.stats.outcome import published_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.result import CaseResult
@@ -136,7 +135,7 @@ def _of_run(run: Run) -> dict[str, Any]:
     told = {
         "environment_sha256": run.suite.environment_sha256,
         "seed": run.suite.seed,
-        "versions": dict(sorted(versions_of(run.cases).items())),
+        "versions": dict(sorted(_versions(run.cases).items())),
         **_machine(run.environment),
         **_caches(run.cases),
     }
@@ -223,3 +222,8 @@ def index(
             for path, data in sorted(files.items())
         ],
     )
+
+
+def _versions(cases: Iterable[CaseResult]) -> dict[str, str]:
+    """Return the versions that the processes of cases have told."""
+    return {k: v for case in cases for seen in case.observations for k, v in seen.versions.items()}

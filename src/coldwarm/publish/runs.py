@@ -18,7 +18,7 @@ from coldwarm.publish import layout
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from coldwarm.contracts.catalogue import ClaimResults, Kind, PatternResults
+    from coldwarm.contracts.catalogue import Kind, Results
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult, SuiteResult
     from coldwarm.errors import ContractError
@@ -73,7 +73,7 @@ class Verdicts:
 
     kind: Kind
     """The name of their folder, too."""
-    index: PatternResults | ClaimResults
+    index: Results
     environment: Environment | None
     """``None``: it was not recorded, and there is no run that tells it."""
     runs: list[Run]
@@ -100,7 +100,7 @@ class Judged:
     """Results of patterns or of claims as they were read, with the runs that they are from."""
 
     kind: Kind
-    index: PatternResults | ClaimResults
+    index: Results
     runs: Mapping[str, Measured]
     """By folder, below that of the results."""
     not_judged: Mapping[str, Reason] = field(default_factory=dict)

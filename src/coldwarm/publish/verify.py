@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from coldwarm.catalogue import stored
 from coldwarm.contracts import reader
 from coldwarm.contracts.catalogue import INDEXES
 from coldwarm.contracts.codec import decode_as
@@ -20,18 +21,17 @@ from coldwarm.publish import faults, following, layout, opening, signing
 from coldwarm.publish.faults import SnapshotError, fault, told
 from coldwarm.publish.runs import Judged
 from coldwarm.runner import consistency, recompute
-from coldwarm.runner.catalogue import stored
 from coldwarm.runner.recompute import validated
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
     from pathlib import Path
 
+    from coldwarm.catalogue.stored import Stored
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult, Measured
     from coldwarm.contracts.snapshot import FileAnswer, SnapshotFault
     from coldwarm.publish.runs import View
-    from coldwarm.runner.catalogue.stored import Stored
 
 
 _SHOWN = 100
@@ -87,7 +87,7 @@ class _Verified:
         rows = self.index.artifacts if self.index else []
         cases = [] if self.faults else self._cases()
         not_judged = [left for one in self.judged for left in one.again.not_judged]
-        n_verdicts = sum(len(one.results) for one in self.judged) - len(not_judged)
+        n_verdicts = sum(len(one.index.results) for one in self.judged) - len(not_judged)
         files = [] if self.faults else list(self._files())
         answers = Counter(one.answer for one in files)
         n_figures = sum(map(consistency.n_computed, cases)) + n_verdicts

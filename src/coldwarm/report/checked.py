@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coldwarm.errors import shorten
-from coldwarm.report import catalogue, compare, units
+from coldwarm.report import compare, units
 from coldwarm.report.compare import figure as named
 from coldwarm.report.document import (
     Cell,
@@ -15,16 +15,15 @@ from coldwarm.report.document import (
     Rows,
     Table,
     row,
-    table,
     terms,
 )
 from coldwarm.report.sentences import counted, with_advice, words
+from coldwarm.report.verdict_table import changes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from coldwarm.contracts.base import Difference
-    from coldwarm.contracts.catalogue import ChangedVerdict
     from coldwarm.contracts.snapshot import (
         ComparedRuns,
         ComparedSnapshots,
@@ -147,20 +146,12 @@ def comparison(found: ComparedSnapshots) -> Document:
     blocks: list[Block] = [*map(Paragraph, _lines(found))]
     for kind, changed in (("pattern", found.patterns), ("claim", found.claims)):
         if changed is not None:
-            blocks += [Heading(f"{kind}s"), _changed(changed, kind)]
+            blocks += [Heading(f"{kind}s"), changes(changed, kind)]
     for run in found.runs:
         blocks += [Heading(run.suite), *terms(("", text) for text in of_run(run))]
         if run.timings is not None:
             blocks += compare.document(run.timings, everything=False).blocks
     return Document("coldwarm snapshot compare", tuple(blocks))
-
-
-def _changed(found: Sequence[ChangedVerdict], kind: str) -> Block:
-    """Return the verdicts that changed, or that none did."""
-    if not found:
-        return Paragraph("no verdict changed")
-    rows = ((one.name, *(catalogue.told_verdict(text) for text in (one.a, one.b))) for one in found)
-    return table((kind, "A", "B"), rows, labels=3)
 
 
 def _lines(found: ComparedSnapshots) -> Iterator[str]:

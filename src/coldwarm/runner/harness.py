@@ -9,7 +9,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parents[1]
 MEASURED = ("worker", "backends", "frameworks", "functions", "workloads")
 """The folders that measured processes load from."""
-HASHED = (*MEASURED[:-1], "runner", "caches", "stats", "contracts")
+HASHED = (*MEASURED[:-1], "runner", "caches", "catalogue", "stats", "contracts")
 """The folders that count into the hash; a workload's file has a hash of its own."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import rich_click as click
 
@@ -17,8 +17,9 @@ from coldwarm.report.formats.base import load, names
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from coldwarm.contracts.catalogue import Kind
     from coldwarm.contracts.result import Measured
-    from coldwarm.report.catalogue import Told
+    from coldwarm.report.verdict_table import VerdictTable
 
 
 @click.command("report")
@@ -68,8 +69,7 @@ def command(
     Nothing is measured. The figures are computed again from the observations, and an artifact that
     says anything else is refused. Prints the path of what it has written.
     """
-    from coldwarm.cli.report import verdicts
-    from coldwarm.runner.catalogue.stored import kind_of
+    from coldwarm.catalogue.stored import kind_of
 
     named = form or _by_ending(out)
     made = load(named)
@@ -78,7 +78,7 @@ def command(
         begin()
     place = out or beside(results[0], made, named)
     with uncollected(), ExitStack() as stack:
-        read = [verdicts.read(path, stack) for path in results]
+        read = [_read(path, stack) for path in results]
         runs = [run for one in read for run in one.runs]
         for run in runs:
             _stored.tell(run.path, run.otherwise)
@@ -95,8 +95,59 @@ def command(
     say(place)
 
 
+class _Read(NamedTuple):
+    """What a report is made of."""
+
+    runs: list[Measured]
+    verdicts: list[VerdictTable]
+
+
+def _read(path: Path, stack: ExitStack) -> _Read:
+    """Read a run, a folder of patterns or claims, or a snapshot; everything is computed again.
+
+    ``stack`` keeps what is unpacked of an archive as long as it is needed.
+
+    Raises:
+        UsageError: there is nothing of that kind.
+        ContractError: a file does not keep its contract, or says what its evidence does not say.
+    """
+    from coldwarm.catalogue import stored
+    from coldwarm.contracts.catalogue import INDEXES
+    from coldwarm.publish import layout
+    from coldwarm.publish.unpacking import unpacked
+    from coldwarm.runner import recompute
+
+    if path.is_file() and path.suffix != ".json":
+        path = stack.enter_context(unpacked(path))
+    if (path / layout.INDEX).is_file():
+        runs = sorted((path / layout.RESULTS).glob("*/"))
+        kinds = [kind for kind in INDEXES if stored.kind_of(path / kind) is not None]
+        verdicts = [_judged(path / kind, kind) for kind in kinds]
+        return _Read([recompute.read(run) for run in runs], verdicts)
+    kind = stored.kind_of(path)
+    if kind is not None and path.exists():
+        return _Read([], [_judged(path, kind)])
+    return _Read([recompute.read(path)], [])
+
+
+def _judged(path: Path, kind: Kind) -> VerdictTable:
+    """Return verdicts that follow from their evidence."""
+    from coldwarm.catalogue import stored
+    from coldwarm.catalogue.describe import verdict_table
+    from coldwarm.cli._catalogue import proved
+    from coldwarm.contracts.codec import load_as
+    from coldwarm.contracts.environment import ENVIRONMENT, Environment
+
+    found = stored.read(path, kind)
+    again = proved(path, found)
+    file = found.folder / ENVIRONMENT
+    environments = [run.environment for run in found.runs.values() if run.environment is not None]
+    environment = load_as(Environment, file) if file.is_file() else next(iter(environments), None)
+    return verdict_table(again.index, environment, again.reasons, len(found.held.otherwise))
+
+
 def _with_verdicts(
-    runs: Sequence[Measured], judged: Sequence[Told], named: str, name: str
+    runs: Sequence[Measured], judged: Sequence[VerdictTable], named: str, name: str
 ) -> dict[str, bytes]:
     """Return the files of verdicts on patterns and claims, with those of runs.
 

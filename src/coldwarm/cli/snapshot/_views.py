@@ -37,7 +37,7 @@ def _rendered(name: str, path: str, content: Content) -> bytes | None:
 
 
 def _made(name: str, path: str, content: Content) -> bytes | None:
-    from coldwarm.report.catalogue import told
+    from coldwarm.catalogue.describe import verdict_table
     from coldwarm.report.formats import base
 
     results = [run.measured for run in content.runs]
@@ -45,7 +45,7 @@ def _made(name: str, path: str, content: Content) -> bytes | None:
     with_verdicts = getattr(format_, "with_verdicts", None)
     if with_verdicts is not None:
         verdicts = [
-            told(one.index, one.environment, one.not_judged, one.n_otherwise)
+            verdict_table(one.index, one.environment, one.not_judged, one.n_otherwise)
             for one in content.verdicts
         ]
         files: dict[str, bytes] = with_verdicts(results, verdicts, path)

@@ -23,16 +23,17 @@ def command(a: Path, b: Path, form: str) -> None:
     """
     from contextlib import ExitStack
 
+    from coldwarm.catalogue import stored
     from coldwarm.publish import compare, verify
     from coldwarm.publish.unpacking import unpacked
     from coldwarm.report import checked
-    from coldwarm.runner.catalogue import stored
 
     with ExitStack() as stack:
         sides = [verify.require(stack.enter_context(unpacked(path)), path) for path in (a, b)]
         first, second = (side.content() for side in sides)
         verdicts = [
-            {str(one.kind): stored.judged(one).verdicts for one in side.judged} for side in sides
+            {str(one.kind): stored.judged(one).index.verdicts for one in side.judged}
+            for side in sides
         ]
         for path, side in zip((a, b), sides, strict=True):
             for name, run in side.runs.items():

@@ -152,8 +152,8 @@ def command(
 
 def _collected(paths: Sequence[Path]) -> Collected:
     """Return the runs in folders, and the patterns and claims."""
+    from coldwarm.catalogue.stored import kind_of
     from coldwarm.publish import contents
-    from coldwarm.runner.catalogue.stored import kind_of
 
     judged = [path for path in paths if kind_of(path) is not None]
     runs = contents.collect_runs([path for path in paths if path not in judged])

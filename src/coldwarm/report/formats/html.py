@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.comparison import RunComparison
     from coldwarm.contracts.result import Measured
-    from coldwarm.report.catalogue import Told
     from coldwarm.report.charts.chart import Chart
     from coldwarm.report.page.contents import Part
     from coldwarm.report.page.places import Section
+    from coldwarm.report.verdict_table import VerdictTable
 
 SUFFIX = ".html"
 
@@ -39,7 +39,7 @@ def files(results: Sequence[Measured], name: str) -> dict[str, bytes]:
 
 
 def with_verdicts(
-    results: Sequence[Measured], verdicts: Sequence[Told], name: str
+    results: Sequence[Measured], verdicts: Sequence[VerdictTable], name: str
 ) -> dict[str, bytes]:
     """Return the page with verdicts on patterns and claims; of these alone it has no figures."""
     if not results:

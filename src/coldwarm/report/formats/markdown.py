@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.policy import Policy
-from coldwarm.report import bench, catalogue, compare, markdown, unproved, view
+from coldwarm.report import bench, compare, markdown, unproved, view
 from coldwarm.report.document import Document, Heading, Paragraph, Piece, command, terms
 from coldwarm.report.figures import held_against
 from coldwarm.report.page import surroundings, verdicts
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.comparison import RunComparison
     from coldwarm.contracts.result import CaseResult, Measured
-    from coldwarm.report.catalogue import Told
     from coldwarm.report.document import Block
+    from coldwarm.report.verdict_table import VerdictTable
 
 SUFFIX = ".md"
 _CHECK = (
@@ -33,11 +33,11 @@ def files(results: Sequence[Measured], name: str) -> dict[str, bytes]:
 
 
 def with_verdicts(
-    results: Sequence[Measured], verdicts: Sequence[Told], name: str
+    results: Sequence[Measured], verdicts: Sequence[VerdictTable], name: str
 ) -> dict[str, bytes]:
     """Return one file, with verdicts on patterns and claims."""
     made = [markdown.text(Document("coldwarm report", tuple(_result(one)))) for one in results]
-    return {name: "\n".join([*made, *map(catalogue.as_markdown, verdicts)]).encode()}
+    return {name: "\n".join([*made, *(markdown.text(one.document) for one in verdicts)]).encode()}
 
 
 def compared(

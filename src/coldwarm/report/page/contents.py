@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from coldwarm.contracts.result import Measured
-    from coldwarm.report.catalogue import Told
     from coldwarm.report.page.places import Section
+    from coldwarm.report.verdict_table import VerdictTable
     from coldwarm.report.view import View
 
     Pairs = tuple[tuple[str, str], ...]
@@ -101,7 +101,7 @@ def _said(measured: Measured) -> list[tuple[str, str]]:
     return said + unproved.rows(len(measured.otherwise))
 
 
-def page_of_verdicts(verdicts: Sequence[Told]) -> str:
+def page_of_verdicts(verdicts: Sequence[VerdictTable]) -> str:
     """Return the page of patterns and claims alone."""
     kinds = " and ".join(one.kind for one in verdicts)
     return filled(
@@ -113,7 +113,7 @@ def page_of_verdicts(verdicts: Sequence[Told]) -> str:
     )
 
 
-def page(parts: Sequence[Part], verdicts: Sequence[Told] = ()) -> str:
+def page(parts: Sequence[Part], verdicts: Sequence[VerdictTable] = ()) -> str:
     """Return the page of one result or more, with verdicts on patterns and claims if there are."""
     shown = [one for each in parts for one in each.figures]
     names = ", ".join(each.name for each in parts)

@@ -9,42 +9,35 @@ from typing import TYPE_CHECKING
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from coldwarm.catalogue.claims import claims
-from coldwarm.catalogue.patterns import patterns
+from coldwarm.catalogue import judge
+from coldwarm.catalogue.spec import specs
 from coldwarm.contracts import codec, reader
 from coldwarm.contracts.catalogue import (
     INDEXES,
     PATTERNS_OF_CLAIMS,
+    RECORDS,
     ClaimResult,
-    ClaimResults,
     NotJudged,
     PatternResult,
-    PatternResults,
 )
 from coldwarm.contracts.parsing import fault
 from coldwarm.contracts.reader import NAME, inside
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import ContractError, UsageError
 from coldwarm.runner import recompute
-from coldwarm.runner.catalogue import evidence
-from coldwarm.runner.catalogue.measuring import sha256
 from coldwarm.runner.consistency import Conflict, apart
 from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.recompute import StoredFaults
-from coldwarm.stats.catalogue import claim_again, pattern_again
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from coldwarm.catalogue.claims import ClaimSpec
-    from coldwarm.catalogue.patterns import PatternSpec
-    from coldwarm.contracts.catalogue import Kind
+    from coldwarm.catalogue.spec import Spec
+    from coldwarm.contracts.catalogue import Kind, Result, Results
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import Measured
-    from coldwarm.runner.consistency import At
 
-    Result = PatternResult | ClaimResult
     Runs = Mapping[str, Measured]
     """By their folder, below that of the results."""
 
@@ -59,22 +52,18 @@ class Stored:
 
     folder: Path
     kind: Kind
-    index: PatternResults | ClaimResults
+    index: Results
 
     @property
-    def results(self) -> Sequence[Result]:
-        """The results, in their order."""
-        return self.index.results
-
-    @property
-    def verdicts(self) -> dict[str, str]:
-        """The verdicts by id."""
-        return self.index.verdicts
+    def path(self) -> str:
+        """The file of the index, for messages."""
+        return str(self.folder / INDEXES[self.kind])
 
     @property
     def pointed(self) -> list[str]:
         """The folders of the runs that the figures are from, below this one, each once."""
-        return list(dict.fromkeys(path for one in self.results for path in _paths(one)))
+        own = [path for one in self.index.results for path in _paths(one)]
+        return list(dict.fromkeys(own))
 
     @cached_property
     def runs(self) -> dict[str, Measured]:
@@ -123,8 +112,7 @@ class Stored:
             ContractError: as ``runs``.
         """
         made = StoredFaults()
-        index = str(self.folder / INDEXES[self.kind])
-        made.add(index, _differences(self), same=self.same_version)
+        made.add(self.path, _differences(self), same=self.same_version)
         return made
 
     def index_of(self, path: str) -> Path:
@@ -136,31 +124,21 @@ class Stored:
         try:
             return inside(self.folder, f"{path}/{NAME}")
         except ContractError as error:
-            raise fault(str(self.folder / INDEXES[self.kind]), None, None, error.what) from None
+            raise fault(self.path, None, None, error.what) from None
 
 
 @dataclass(frozen=True)
 class Again:
     """Stored results, each judged again where that can be done."""
 
-    index: PatternResults | ClaimResults
+    index: Results
     """With these results."""
     not_judged: list[NotJudged]
-
-    @property
-    def results(self) -> Sequence[Result]:
-        """The results, in their order."""
-        return self.index.results
 
     @property
     def reasons(self) -> dict[str, Reason]:
         """Why each was not judged again that was not."""
         return {one.name: one.reason for one in self.not_judged}
-
-    @property
-    def verdicts(self) -> dict[str, str]:
-        """The verdicts by id."""
-        return {one.id: one.verdict for one in self.results}
 
 
 def kind_of(path: Path) -> Kind | None:
@@ -182,40 +160,20 @@ def read(path: Path, kind: Kind) -> Stored:
     if not index.is_file():
         text = f"{path} holds no {INDEXES[kind]}; name a folder of coldwarm {kind} run"
         raise UsageError(f"{text}, or a snapshot with one")
-    if kind == "patterns":
-        return Stored(index.parent, kind, codec.load_as(PatternResults, index))
-    return Stored(index.parent, kind, codec.load_as(ClaimResults, index))
+    return Stored(index.parent, kind, codec.load_as(RECORDS[kind], index))
 
 
-def of_claim(folder: Path, name: str) -> ClaimResult:
-    """Return the stored result of one claim.
+def result_of(folder: Path, kind: Kind, name: str) -> Result:
+    """Return the stored result of one pattern or claim.
 
     Raises:
         UsageError: there is none.
         ContractError: the results do not keep their contract.
     """
-    found = next((one for one in read(folder, "claims").results if one.id == name), None)
-    if not isinstance(found, ClaimResult):
-        raise _missing(folder, name)
-    return found
-
-
-def of_pattern(folder: Path, name: str) -> PatternResult:
-    """Return the stored result of one pattern.
-
-    Raises:
-        UsageError: there is none.
-        ContractError: the results do not keep their contract.
-    """
-    found = next((one for one in read(folder, "patterns").results if one.id == name), None)
-    if not isinstance(found, PatternResult):
-        raise _missing(folder, name)
-    return found
-
-
-def _missing(folder: Path, name: str) -> UsageError:
-    """Return the error that results hold no such id."""
-    return UsageError(f"{folder} holds results, and none of {name}; add it by --resume")
+    for one in read(folder, kind).index.results:
+        if one.id == name:
+            return one
+    raise UsageError(f"{folder} holds results, and none of {name}; add it by --resume")
 
 
 def judged(stored: Stored, runs: Runs | None = None) -> Again:
@@ -235,7 +193,7 @@ def judged(stored: Stored, runs: Runs | None = None) -> Again:
     known = stored.runs if runs is None else runs
     found: list[Result] = []
     left: list[NotJudged] = []
-    for one in stored.results:
+    for one in stored.index.results:
         against = _reason_against(one)
         if against is None:
             found.append(_again(one, known, stored))
@@ -256,45 +214,34 @@ def _today(one: Result, runs: Runs) -> Reason | None:
     return because("judged_by_other_file", verdict=made.verdict)
 
 
-def _by_rule(one: Result, runs: Runs) -> Result:
-    if isinstance(one, ClaimResult):
-        return _claim(one, runs)
-    return _pattern(one, patterns()[one.pattern], runs, "")
-
-
 def _again(one: Result, runs: Runs, stored: Stored) -> Result:
     try:
         return _by_rule(one, runs)
     except _NO_RULE as error:
         what = f"{one.id} has no evidence that its rule can judge by: "
         what += f"{type(error).__name__}: {error}"
-        raise fault(str(stored.folder / INDEXES[stored.kind]), None, None, what) from None
+        raise fault(stored.path, None, None, what) from None
 
 
-def _claim(one: ClaimResult, runs: Runs) -> ClaimResult:
-    spec = claims()[one.claim]
-    if evidence.is_bare(one):
-        evidence.check_bare(one, spec.needs)
+def _by_rule(one: Result, runs: Runs, below: str = "") -> Result:
+    """Return a result judged by its evidence, and before it the patterns that it rests on."""
+    spec = _specs(one)[one.id]
+    if judge.is_bare(one):
+        judge.check_bare(one, spec.needs)
         return one
-    beside = [
-        _pattern(known, patterns()[known.pattern], runs, f"{PATTERNS_OF_CLAIMS}/")
-        for known in one.patterns
-    ]
-    asked = {bench.name: bench for bench in spec.benches}
+    if isinstance(one, ClaimResult):
+        beside = [_by_rule(each, runs, f"{PATTERNS_OF_CLAIMS}/") for each in one.patterns]
+        one = replace(one, patterns=[each for each in beside if isinstance(each, PatternResult)])
+    benches = {bench.name: bench for bench in spec.benches}
     cases = {
-        name: evidence.of_bench(runs[path], evidence.asked_by_claim(spec, asked[name]))
-        for name, path in one.paths.items()
+        name: judge.of_bench(runs[f"{below}{path}"], spec, benches[name])
+        for name, path in one.runs.items()
     }
-    return claim_again(replace(one, patterns=beside), spec.judge, cases)
+    return judge.judged(spec, one, cases)
 
 
-def _pattern(one: PatternResult, spec: PatternSpec, runs: Runs, below: str) -> PatternResult:
-    if evidence.is_bare(one):
-        evidence.check_bare(one, spec.needs)
-        return one
-    asked = evidence.asked_by_pattern(spec)
-    cases = {} if one.path is None else evidence.of_bench(runs[f"{below}{one.path}"], asked)
-    return pattern_again(one, spec.measures, spec.holds, cases)
+def _specs(one: Result) -> Mapping[str, Spec]:
+    return specs("claims" if isinstance(one, ClaimResult) else "patterns")
 
 
 def _reason_against(one: Result) -> Reason | None:
@@ -302,27 +249,20 @@ def _reason_against(one: Result) -> Reason | None:
 
     A claim is as little judged as the patterns that it rests on.
     """
-    known: Mapping[str, PatternSpec | ClaimSpec]
-    known = claims() if isinstance(one, ClaimResult) else patterns()
-    spec = known.get(one.id)
+    spec = _specs(one).get(one.id)
     if spec is None:
         return because("not_declared_here")
-    said = one.claim_sha256 if isinstance(one, ClaimResult) else one.pattern_sha256
-    if sha256(spec.source) != said:
+    if spec.sha256 != one.sha256:
         return because("declared_otherwise")
-    below = one.patterns if isinstance(one, ClaimResult) else ()
-    return next((why for each in below if (why := _reason_against(each)) is not None), None)
+    return next((why for each in one.patterns if (why := _reason_against(each)) is not None), None)
 
 
-def _paths(one: Result) -> Iterator[str]:
+def _paths(one: Result, below: str = "") -> Iterator[str]:
     """Yield the folders of the runs that a result points to."""
-    if isinstance(one, ClaimResult):
-        yield from one.paths.values()
-        for known in one.patterns:
-            if known.path is not None:
-                yield f"{PATTERNS_OF_CLAIMS}/{known.path}"
-    elif one.path is not None:
-        yield one.path
+    for path in one.runs.values():
+        yield f"{below}{path}"
+    for each in one.patterns:
+        yield from _paths(each, f"{PATTERNS_OF_CLAIMS}/")
 
 
 _PLAIN = {"versions", "measures"}
@@ -330,7 +270,7 @@ _PLAIN = {"versions", "measures"}
 
 
 def _differences(found: Stored) -> Iterator[Conflict]:
-    ids = [one.id for one in found.results]
+    ids = [one.id for one in found.index.results]
     for place, name in enumerate(ids):
         if name in ids[:place]:
             yield Conflict(("results", place), f"has {name} for a second time", always=True)
@@ -341,17 +281,14 @@ def _differences(found: Stored) -> Iterator[Conflict]:
     # What another version says may be from its runs as they were computed then.
     then = {one.at for one in _apart(found, judged(found, found.as_stored))}
     for one in now:
-        yield one._replace(always=one.at in then and _is_plain(one.at))
+        match one.at:
+            case ("results", int(), str(name), *_):
+                yield one._replace(always=one.at in then and name in _PLAIN)
+            case _:
+                yield one._replace(always=False)
 
 
 def _apart(found: Stored, again: Again) -> Iterator[Conflict]:
-    pairs = zip(found.results, again.results, strict=True)
+    pairs = zip(found.index.results, again.index.results, strict=True)
     for place, (said, made) in enumerate(pairs):
         yield from apart(("results", place), to_builtins(said), to_builtins(made))
-
-
-def _is_plain(at: At) -> bool:
-    match at:
-        case ("results", int(), str(name), *_):
-            return name in _PLAIN
-    return False

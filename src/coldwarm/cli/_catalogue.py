@@ -1,0 +1,289 @@
+"""The commands of patterns and of claims: one group under two names."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import rich_click as click
+
+from coldwarm.cli import _options
+from coldwarm.cli._options import say
+from coldwarm.errors import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from coldwarm.catalogue.session import Measure
+    from coldwarm.catalogue.spec import ClaimSpec, PatternSpec
+    from coldwarm.catalogue.stored import Again, Stored
+    from coldwarm.contracts.catalogue import Kind, Results
+    from coldwarm.report.document import Block, Paragraph
+
+_FOLDER = click.Path(path_type=Path)
+
+
+class Help(NamedTuple):
+    """What the help of a group says, and of those commands whose help differs."""
+
+    group: str
+    listed: str
+    shown: str
+    run: str
+    failed: str
+    """What ends ``run`` with 3."""
+
+
+_JUDGE = """Judge stored results again, from their evidence alone: nothing is run.
+
+RESULTS is a folder of `coldwarm {kind} run`, a snapshot, or the archive of one.
+
+Exit status: 0 where every verdict is the stored one, 3 where one is not.
+"""
+_COMPARE = """Say which verdicts differ between two stored results, A and B.
+
+Each is a folder of `coldwarm {kind} run`, a snapshot, or the archive of one.
+
+Exit status: 0 where none does, 1 where one does.
+"""
+
+
+def group(kind: Kind, texts: Help, run_bench: Measure) -> click.Group:
+    """Return the commands of patterns or of claims; ``run_bench`` measures functions for them."""
+    singular = kind.removesuffix("s")
+
+    @click.group(kind, cls=click.RichGroup, help=texts.group)
+    def command() -> None:
+        pass
+
+    @command.command("list", help=texts.listed)
+    @_options.output("json")
+    def listed(form: str) -> None:
+        from coldwarm.report.shown import PlainConsole, line
+
+        rows = _of_patterns() if kind == "patterns" else _of_claims()
+        if form == "json":
+            _options.print_rows([row.fields for row in rows])
+            return
+        console = PlainConsole()
+        heading = None
+        for row in rows:
+            if row.heading != heading:
+                heading = row.heading
+                console.print(line(heading, "bold"))
+            console.print(line(f"  {row.fields[singular]}", "cyan") + line(f"  {row.title}"))
+
+    @command.command("show", help=texts.shown)
+    @click.argument("name", metavar="ID")
+    @_options.results
+    def shown(name: str, results: Path | None) -> None:
+        from coldwarm.catalogue import describe, stored
+        from coldwarm.catalogue.spec import spec
+        from coldwarm.report.shown import PlainConsole
+
+        one = spec(kind, name)
+        result = stored.result_of(results, kind, one.id) if results else None
+        PlainConsole().print(describe.page(one, result))
+
+    exits = f"Exit status: 0 fine, 2 wrong usage, 3 {texts.failed}, 130 interrupted."
+
+    @command.command("run", help=f"{texts.run}\n\n{exits}")
+    @click.argument("names", nargs=-1, metavar="[ID]...")
+    @click.option("--out-dir", type=_FOLDER, help=f"Default: out/{kind}-TIME.")
+    @click.option("--resume", is_flag=True, help="Go on in --out-dir with what is missing.")
+    @_options.output("json", "markdown")
+    def run(names: Sequence[str], out_dir: Path | None, form: str, *, resume: bool) -> int:
+        from coldwarm.catalogue.describe import Progress
+        from coldwarm.catalogue.session import Session
+        from coldwarm.catalogue.spec import spec, specs
+        from coldwarm.report.shown import PlainConsole
+
+        chosen = [spec(kind, name) for name in names] if names else list(specs(kind).values())
+        folder = out_dir or _options.new_directory(kind)
+        with Progress(PlainConsole(stderr=True)) as progress:
+            session = Session(folder, kind, run_bench, progress.ended, progress.begun)
+            results, interrupted = session.measure(chosen, resume=resume)
+        ended = _print_results(results, kind, folder, form)
+        return ExitCode.INTERRUPTED if interrupted else ended
+
+    @command.command("judge", help=_JUDGE.format(kind=kind))
+    @click.argument("results", type=_FOLDER)
+    @_options.output("json")
+    def judge(results: Path, form: str) -> int:
+        return _print_judged(results, kind, form)
+
+    @command.command("compare", help=_COMPARE.format(kind=kind))
+    @click.argument("a", type=_FOLDER)
+    @click.argument("b", type=_FOLDER)
+    @_options.output("json")
+    def compare(a: Path, b: Path, form: str) -> int:
+        return _print_compared(a, b, kind, form)
+
+    return command
+
+
+class _Listed(NamedTuple):
+    """A pattern or a claim in the list of all."""
+
+    heading: str
+    title: str
+    fields: dict[str, str | None]
+
+
+def _of_patterns() -> list[_Listed]:
+    """Return the patterns, topic by topic."""
+    from coldwarm.catalogue.spec import patterns
+
+    def fields(spec: PatternSpec) -> dict[str, str | None]:
+        named = ("topic", "framework", "title", "measures", "lint")
+        return {"pattern": spec.id, **{name: getattr(spec, name) for name in named}}
+
+    every = list(patterns().values())
+    topics = list(dict.fromkeys(spec.topic for spec in every))
+    every.sort(key=lambda spec: topics.index(spec.topic))
+    return [_Listed(one.topic.replace("_", " "), one.title, fields(one)) for one in every]
+
+
+def _of_claims() -> list[_Listed]:
+    """Return the claims, article by article."""
+    from coldwarm.catalogue.spec import claims
+
+    def fields(spec: ClaimSpec) -> dict[str, str | None]:
+        article = spec.article
+        return {
+            "claim": spec.id,
+            "article": article.article,
+            "place": article.place,
+            "figure": article.figure,
+            "statement": spec.title,
+            "rule": spec.rule,
+        }
+
+    every = sorted(claims().values(), key=lambda spec: (spec.article.article, spec.id))
+    return [_Listed(f"article {one.article.article}", one.title, fields(one)) for one in every]
+
+
+@contextmanager
+def opened(path: Path, kind: Kind) -> Iterator[Stored]:
+    """Give the results of a folder, of its index, of a snapshot, or of the archive of one.
+
+    Raises:
+        UsageError: there are none.
+        ArchiveError: the archive is none, or holds what no snapshot has.
+        ContractError: the results do not keep their contract.
+    """
+    from coldwarm.catalogue import stored
+    from coldwarm.contracts.catalogue import INDEXES
+    from coldwarm.publish.unpacking import unpacked
+
+    if path.is_file() and path.name != INDEXES[kind]:
+        with unpacked(path) as folder:
+            yield stored.read(folder / kind, kind)
+    elif (path / kind / INDEXES[kind]).is_file():
+        yield stored.read(path / kind, kind)
+    else:
+        yield stored.read(path, kind)
+
+
+def proved(path: Path, found: Stored) -> Again:
+    """Return stored results judged again; what is stored otherwise is told.
+
+    Raises:
+        UsageError: a run is not there.
+        ContractError: a file does not keep its contract, or says what its observations do not say.
+    """
+    from coldwarm.cli._stored import tell
+
+    for error in found.held.faults:
+        raise error
+    tell(path, found.held.otherwise)
+    return found.again
+
+
+def _print_results(results: Results, kind: Kind, folder: Path, form: str) -> ExitCode:
+    """Print what was measured into a folder; return what the command ends with."""
+    from coldwarm.catalogue import describe
+    from coldwarm.contracts import codec
+    from coldwarm.contracts.environment import ENVIRONMENT, Environment
+    from coldwarm.report import markdown
+    from coldwarm.report.shown import PlainConsole
+
+    if form == "json":
+        _options.print_record(results)
+    elif form == "markdown":
+        environment = codec.load_as(Environment, folder / ENVIRONMENT)
+        made = describe.verdict_table(codec.without_secrets(results), environment)
+        click.echo(markdown.text(made.document), nl=False)
+    else:
+        PlainConsole().print(describe.table(kind, results.results))
+        say(f"Artifacts: {folder}", before="\n")
+    failed = any(one.verdict == "failed" for one in results.results)
+    return ExitCode.FAILED if failed else ExitCode.FINE
+
+
+def _print_judged(path: Path, kind: Kind, form: str) -> ExitCode:
+    """Judge stored results again, and print which verdicts are not the stored ones."""
+    from coldwarm.catalogue import describe
+    from coldwarm.catalogue.judge import changed
+    from coldwarm.report.shown import PlainConsole
+    from coldwarm.report.verdict_table import changes
+
+    singular = kind.removesuffix("s")
+    with opened(path, kind) as found:
+        again = found.again
+    before = found.index.verdicts
+    differing = changed(before, again.index.verdicts)
+    if form == "json":
+        rows = [{singular: one.name, "stored": one.a, "judged": one.b} for one in differing]
+        rows += [
+            {singular: one.name, "stored": before[one.name], "judged": None}
+            for one in again.not_judged
+        ]
+        _options.print_rows(rows)
+    else:
+        PlainConsole().print(describe.table(kind, again.index.results))
+        _show(describe.not_judged(again.not_judged), changes(differing, singular))
+    nothing = bool(before) and len(again.not_judged) == len(again.index.results)
+    return ExitCode.FAILED if differing or nothing else ExitCode.FINE
+
+
+def _print_compared(a: Path, b: Path, kind: Kind, form: str) -> ExitCode:
+    """Print which verdicts differ between two stored results, each judged again."""
+    from coldwarm.catalogue import describe
+    from coldwarm.catalogue.judge import changed
+    from coldwarm.report.verdict_table import changes
+
+    singular = kind.removesuffix("s")
+    with opened(a, kind) as first, opened(b, kind) as second:
+        sides = {"a": proved(a, first), "b": proved(b, second)}
+    differing = changed(*(one.index.verdicts for one in sides.values()))
+    if form == "json":
+        rows: list[dict[str, Any]] = [
+            {
+                singular: one.name,
+                "a": one.a,
+                "b": one.b,
+                "not_proved": [side for side, of in sides.items() if one.name in of.reasons],
+            }
+            for one in differing
+        ]
+        _options.print_rows(rows)
+    else:
+        left = [
+            text
+            for side, again in sides.items()
+            for text in describe.not_judged(again.not_judged, side.upper())
+        ]
+        unproved = [one.reasons for one in sides.values()]
+        _show(left, changes(differing, singular, *unproved))
+    return ExitCode.REGRESSION if differing else ExitCode.FINE
+
+
+def _show(left: Sequence[Paragraph], changed: Block) -> None:
+    """Print what was not judged again, and the verdicts that changed."""
+    from coldwarm.report import terminal
+    from coldwarm.report.document import Document
+    from coldwarm.report.shown import PlainConsole, without_secrets
+
+    terminal.show(without_secrets(Document("coldwarm", (*left, changed))), PlainConsole())

@@ -1,0 +1,91 @@
+"""Tables of verdicts on patterns and claims: what a page, a README and a terminal show of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from coldwarm.report.document import Cell, Document, Heading, Paragraph, row, table, terms
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from coldwarm.contracts.catalogue import ChangedVerdict
+    from coldwarm.report.document import Block
+
+
+@dataclass(frozen=True)
+class VerdictRow:
+    """One pattern or claim."""
+
+    name: str
+    """Its id."""
+    title: str
+    """Its statement; empty where this version does not know it."""
+    cells: tuple[str, ...]
+    """What the table has between the statement and the verdict."""
+    verdict: str
+    """Its code."""
+    said: str
+    """The verdict in words."""
+    why: str
+    """Empty where the figures say it."""
+
+
+@dataclass(frozen=True)
+class VerdictTable:
+    """All that is told of the patterns or the claims of one result."""
+
+    kind: str
+    title: str
+    about: tuple[tuple[str, str], ...]
+    summary: str
+    headings: tuple[str, ...]
+    rows: tuple[VerdictRow, ...]
+
+    @property
+    def document(self) -> Document:
+        """A heading, how often each verdict was given, a table, and where it is from."""
+        rows = (
+            row(
+                Cell(one.name, below=one.title, style="name"),
+                *one.cells,
+                Cell(one.said, below=one.why),
+            )
+            for one in self.rows
+        )
+        blocks: tuple[Block, ...] = (
+            Heading(self.title, 0),
+            Paragraph(self.summary),
+            table(self.headings, rows, labels=len(self.headings)),
+            *terms(self.about),
+        )
+        return Document(self.title, blocks)
+
+
+def changes(
+    found: Sequence[ChangedVerdict],
+    kind: str,
+    of_a: Collection[str] = (),
+    of_b: Collection[str] = (),
+) -> Block:
+    """Return the verdicts that changed, or that none did.
+
+    Args:
+        found: Those that changed.
+        kind: Pattern or claim.
+        of_a: Those of which the verdict of A is not proved.
+        of_b: The same of B.
+    """
+    if not found:
+        return Paragraph("no verdict changed")
+    rows = []
+    for one in found:
+        sides = ((one.a, one.name in of_a), (one.b, one.name in of_b))
+        said = [_said(verdict) + (", not proved" if left else "") for verdict, left in sides]
+        rows.append((one.name, *said))
+    return table((kind, "A", "B"), rows, labels=3)
+
+
+def _said(verdict: str | None) -> str:
+    return "absent" if verdict is None else verdict.replace("_", " ")
