@@ -11,7 +11,7 @@ from importlib import import_module
 
 from numpy.random import default_rng
 
-from coldwarm.worker.allocator import keep_freed_memory
+from coldwarm.worker.loop import keep_freed_memory
 from coldwarm.workloads import mlp_train_step
 
 SIZE, CALLS = 128, 1500

@@ -20,12 +20,10 @@ from benchmarks import interleaved
 from benchmarks.rows import Row
 
 from coldwarm.clock import Clock
-from coldwarm.runner import launch, references, translate
-from coldwarm.runner.process import view
-from coldwarm.runner.process.guarded import Guard
-from coldwarm.runner.running import Place, Slot
-from coldwarm.runner.schedule import availability, suites
-from coldwarm.runner.schedule.options import Options
+from coldwarm.runner import cases, harness, isolation, launch, observe
+from coldwarm.runner.cases import Options
+from coldwarm.runner.observe import RunContext, Slot
+from coldwarm.runner.spawn import Guard
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +37,7 @@ def measure() -> list[Row]:
     """Compare the import of JAX, or of NumPy where JAX is not installed."""
     module = next(name for name in CANDIDATES if util.find_spec(name) is not None)
     with tempfile.TemporaryDirectory() as work, Guard() as guard:
-        starts = Starts(CANDIDATES[module], Place(Options(), guard, Clock(), Path(work)))
+        starts = Starts(CANDIDATES[module], RunContext(Options(), guard, Clock(), Path(work)))
         sides: dict[str, Callable[[], float]] = {"worker": starts, "bare": lambda: bare(module)}
         found = interleaved.measure(sides, PAIRS)
     worker_ms, bare_ms = ([1e3 * value for value in values] for values in found.values())
@@ -64,12 +62,12 @@ def measure() -> list[Row]:
 class Starts:
     """Starts measured processes of one case, each with empty caches of its own."""
 
-    def __init__(self, candidate: str, place: Place) -> None:
+    def __init__(self, candidate: str, place: RunContext) -> None:
         """Prepare what a run prepares before its first process."""
-        (self._case,) = suites.choose(Options(cases=(f"{candidate}_matmul_512_f32",)))
+        (self._case,) = cases.choose(Options(cases=(f"{candidate}_matmul_512_f32",)))
         self._place = place
-        availability.probe([self._case.backend], [self._case.workload], gpu=False)
-        references.compute(place, self._case)
+        harness.probe([self._case.backend], [self._case.workload], gpu=False)
+        launch.compute_reference(place, self._case)
         self._started = 0
 
     def __call__(self) -> float:
@@ -84,8 +82,8 @@ class Starts:
         slot = Slot(self._case, "cold_process_cold_cache", self._started, 0, root)
         running = launch.start(self._place, slot)
         launch.finish(self._place, running)
-        view.discard(root)
-        observation = translate.observation(running)
+        isolation.discard(root)
+        observation = observe.observation(running)
         seconds = observation.phase_s("import")
         if seconds is None:
             text = f"{self._case.id} gave no import phase: {observation.reason}"

@@ -11,12 +11,12 @@ import os
 import sys
 import time
 
-from coldwarm.worker import load
+from coldwarm.worker import candidate
 
 
 def main(name: str, module: str, size: int, calls: int, dtype: str) -> None:
     """Do what a measured process does until its first result, then go on calling."""
-    backend = load.backend(
+    backend = candidate.load_backend(
         {
             "backend": {"module": f"coldwarm.backends.{name.partition('_')[0]}", "path": ""}
             | {"object": {"numpy": "NumpyBackend", "jax_jit": "JaxJit"}[name]},
@@ -24,13 +24,13 @@ def main(name: str, module: str, size: int, calls: int, dtype: str) -> None:
             "threads": 1,
         }
     )
-    workload = load.module({"module": f"coldwarm.workloads.{module}", "path": ""})
+    workload = candidate.load_module({"module": f"coldwarm.workloads.{module}", "path": ""})
     backend.import_runtime()
     backend.device_init()
     from numpy.random import default_rng
 
     arguments = backend.place(workload.inputs(default_rng(0), size, dtype))
-    function = load.candidate(workload, backend)(backend.wrap)
+    function = candidate.load_builder(workload, backend)(backend.wrap)
     if getattr(workload, "SCENARIO", False):
         for _ in range(calls):
             for step in function(*arguments):

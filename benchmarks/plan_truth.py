@@ -24,7 +24,7 @@ from rich.console import Console
 from rich.table import Table
 
 from coldwarm import registry
-from coldwarm.runner.process import isolation
+from coldwarm.runner import isolation
 from coldwarm.stats.intervals import CONFIDENCE
 from coldwarm.stats.plan.expected import mean_interval
 
@@ -137,7 +137,7 @@ def program_s(what: Sequence[str], name: str, root: Path) -> float:
     """Return how long ``plan_loop.py`` takes, on the processors that the run's processes have."""
     command = [sys.executable, str(LOOP), str(THREADS), *what]
     root.mkdir()
-    environment = isolation.build(
+    environment = isolation.process_variables(
         os.environ,
         registry.backends()[name],
         device="cpu",

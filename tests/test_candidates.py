@@ -15,15 +15,16 @@ import numpy as np
 import pytest
 
 from coldwarm.contracts.base import DTYPE_NAMES
-from coldwarm.runner.schedule import suites
-from coldwarm.worker import inputs, load, reference
+from coldwarm.runner import cases
+from coldwarm.worker import account
+from coldwarm.worker.candidate import load_backend, load_builder, load_module, make_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from coldwarm.backends.base import Backend
-    from coldwarm.runner.schedule.suites import Case
+    from coldwarm.runner.cases import Case
 
 Arrays = list[np.ndarray[Any, Any]]
 
@@ -36,7 +37,7 @@ LONG = {"matmul_chain"}
 
 def _cases() -> Iterator[Any]:
     """Give every case of the smallest size on the CPU; the quick ones are no slow tests."""
-    for case in suites.every_case():
+    for case in cases.every_case():
         own = case.workload.source.module.startswith("coldwarm.workloads.")
         ours = case.backend.source.module.startswith("coldwarm.backends.")
         if own and ours and case.device == "cpu" and case.size == min(case.workload.sizes):
@@ -53,11 +54,11 @@ class Candidate:
         """Build it, and compile it with the inputs of the first seed where that is its way."""
         self.case = case
         self.backend: Backend = _backend(case)
-        self.workload = load.module(case.workload.source.named())
+        self.workload = load_module(case.workload.source.named())
         self.backend.import_runtime()
         self.backend.device_init()
         first = self.backend.place(_inputs(case, FIRST))
-        function = load.candidate(self.workload, self.backend)(self.backend.wrap)
+        function = load_builder(self.workload, self.backend)(self.backend.wrap)
         if case.backend.prepares:
             self.backend.make(function, first, str(folder))
             function = self.backend.load(str(folder))
@@ -85,7 +86,7 @@ class Candidate:
 
 def _backend(case: Case) -> Backend:
     job = {"backend": case.backend.named(), "device": "cpu", "threads": None, "dtype": case.dtype}
-    return load.backend(job)
+    return load_backend(job)
 
 
 def _leaves(out: Any) -> list[Any]:
@@ -96,7 +97,7 @@ def _leaves(out: Any) -> list[Any]:
 
 def _inputs(case: Case, seed: int) -> Arrays:
     job = {"seed": seed, "size": case.size, "dtype": case.dtype, "numpy_dtype": case.numpy_dtype}
-    return inputs.make(load.module(case.workload.source.named()), job)
+    return make_inputs(load_module(case.workload.source.named()), job)
 
 
 _references: dict[tuple[str, int], Arrays] = {}
@@ -106,8 +107,8 @@ def _reference(case: Case, seed: int) -> Arrays:
     """Return the float64 answer, made once for all backends."""
     key = (case.group, seed)
     if key not in _references:
-        wide = [reference.widened(array) for array in _inputs(case, seed)]
-        _references[key] = load.module(case.workload.source.named()).reference(*wide)
+        wide = [account.widened(array) for array in _inputs(case, seed)]
+        _references[key] = load_module(case.workload.source.named()).reference(*wide)
     return _references[key]
 
 

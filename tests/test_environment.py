@@ -24,9 +24,8 @@ from coldwarm.contracts.environment import (
     fingerprint,
 )
 from coldwarm.contracts.reasons import Reason, because
-from coldwarm.runner.machine import hardware as machine
-from coldwarm.runner.machine import software as tools
-from coldwarm.runner.machine.environment import collect, distributions
+from coldwarm.runner import environment, software
+from coldwarm.runner.environment import collect, distributions
 from coldwarm.runner.user_input import allowed
 
 if TYPE_CHECKING:
@@ -80,7 +79,7 @@ def test_it_is_quick(collected: Environment) -> None:
 
 def test_the_collecting_process_loads_no_numpy() -> None:
     code = (
-        "import sys; from coldwarm.runner.machine.environment import collect; collect(); "
+        "import sys; from coldwarm.runner.environment import collect; collect(); "
         "sys.exit('numpy' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
@@ -212,7 +211,7 @@ def test_the_processor_is_read_from_a_servers_files(tmp_path: Path) -> None:
             "sys/devices/system/cpu/intel_pstate/no_turbo": "1\n",
         },
     )
-    cpu = machine.cpu(root)
+    cpu = environment.read_cpu(root)
     assert cpu.model == "Some CPU @ 2 GHz"
     assert cpu.caches == [
         CpuCache(level=1, kind="data", size_bytes=48 * 2**10),
@@ -225,11 +224,11 @@ def test_the_processor_is_read_from_a_servers_files(tmp_path: Path) -> None:
 
 def test_an_arm_board_is_named_by_what_it_gives(tmp_path: Path) -> None:
     info = "CPU implementer\t: 0x41\nCPU part\t: 0xd0c\n"
-    assert machine.cpu(plant(tmp_path, {"proc/cpuinfo": info})).model == (
+    assert environment.read_cpu(plant(tmp_path, {"proc/cpuinfo": info})).model == (
         "ARM implementer 0x41, ARM part 0xd0c"
     )
     board = plant(tmp_path, {"proc/device-tree/model": "Raspberry Pi 5\0"})
-    assert machine.cpu(board).model == "Raspberry Pi 5"
+    assert environment.read_cpu(board).model == "Raspberry Pi 5"
 
 
 def test_limits_of_control_groups_version_2(tmp_path: Path) -> None:
@@ -243,7 +242,7 @@ def test_limits_of_control_groups_version_2(tmp_path: Path) -> None:
             "sys/fs/cgroup/a/memory.max": "max\n",
         },
     )
-    limits = machine.limits(root)
+    limits = environment.read_limits(root)
     assert (limits.cgroup_version, limits.cpu_quota, limits.memory_bytes) == (2, 1.5, 2**30)
 
 
@@ -257,22 +256,26 @@ def test_limits_of_control_groups_version_1(tmp_path: Path) -> None:
             "sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n",
         },
     )
-    limits = machine.limits(root)
+    limits = environment.read_limits(root)
     assert (limits.cgroup_version, limits.cpu_quota, limits.memory_bytes) == (1, 0.5, None)
     assert limits.null_reasons == {"memory_bytes": because("unlimited")}
 
 
 def test_a_machine_without_any_of_it_gives_reasons(tmp_path: Path) -> None:
-    for record in (machine.cpu(tmp_path), machine.limits(tmp_path), machine.system(tmp_path)):
+    for record in (
+        environment.read_cpu(tmp_path),
+        environment.read_limits(tmp_path),
+        environment.read_system(tmp_path),
+    ):
         assert nulls_without_reason(msgspec.to_builtins(record)) == []
 
 
 def test_hypervisors_and_containers_are_named(tmp_path: Path) -> None:
     root = plant(tmp_path, {"proc/cpuinfo": "flags : fpu sse\n"})
-    assert machine.system(root).virtualization == "none"
+    assert environment.read_system(root).virtualization == "none"
     plant(tmp_path, {"proc/cpuinfo": "flags\t: fpu hypervisor\n", ".dockerenv": ""})
     plant(tmp_path, {"sys/class/dmi/id/sys_vendor": "QEMU\n"})
-    seen = machine.system(root)
+    seen = environment.read_system(root)
     assert (seen.virtualization, seen.container) == ("QEMU", "docker")
 
 
@@ -314,13 +317,13 @@ def test_a_program_that_fails_or_hangs_is_a_reason(
 ) -> None:
     fake(tmp_path / "bin", "nvidia-smi", "echo 'No devices were found' >&2; exit 6")
     fake(tmp_path / "bin", "slow++", "exec sleep 60")
-    monkeypatch.setattr(tools, "TIMEOUT_S", 0.3)
+    monkeypatch.setattr(software, "TIMEOUT_S", 0.3)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
     monkeypatch.setenv("CXX", "slow++ -v")
-    asked = tools.start()
+    asked = software.start()
     reasons: dict[str, Reason] = {}
-    assert tools.gpus(asked, reasons) is None
-    assert tools.compiler(asked, reasons) is None
+    assert software.gpus(asked, reasons) is None
+    assert software.compiler(asked, reasons) is None
     asked.wait()
     assert reasons == {
         "gpus": because("program_failed", program="nvidia-smi", text="No devices were found"),
@@ -337,16 +340,16 @@ def test_another_projects_checkout_is_not_taken_for_the_harnesss(
     git = ["git", "-C", str(tmp_path), "-c", "user.name=n", "-c", "user.email=e@x"]
     subprocess.run([*git, "init", "-q"], check=True)
     subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "c", "--no-verify"], check=True)
-    monkeypatch.setattr(tools, "_PACKAGE", package)
-    asked = tools.start()
+    monkeypatch.setattr(software, "_PACKAGE", package)
+    asked = software.start()
     asked.wait()
-    foreign = tools.harness(asked)
+    foreign = software.harness(asked)
     assert foreign.git_commit is None
     assert foreign.null_reasons["git_commit"] == because("no_checkout")
     subprocess.run([*git, "add", "venv"], check=True)
-    asked = tools.start()
+    asked = software.start()
     asked.wait()
-    own = tools.harness(asked)
+    own = software.harness(asked)
     assert own.git_commit is not None
     assert (len(own.git_commit), own.git_dirty) == (40, True)
 
@@ -365,7 +368,7 @@ def test_env_shows_an_unusual_machine_too(monkeypatch: pytest.MonkeyPatch) -> No
         null_reasons={"model": because("not_told", by="nobody")},
     )
     odd = samples.environment(cpu=cpu, gpus=[], variables={"XLA_FLAGS": "[bold]x[/]"})
-    monkeypatch.setattr("coldwarm.runner.machine.environment.collect", lambda: odd)
+    monkeypatch.setattr("coldwarm.runner.environment.collect", lambda: odd)
     output = CliRunner().invoke(env, []).output
     assert "nobody does not tell it" in output
     assert "[bold]x[/]" in output

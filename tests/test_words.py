@@ -84,13 +84,11 @@ ALLOWED = {
     "masking.py": ("text", "any text is searched for secrets; what is done is the same"),
     "publish/packages.py": ("line", "what pip writes"),
     "runner/functions/targets.py": ("text", "arguments of the command line"),
-    "runner/machine/environment.py": ("text line", "metadata of distributions"),
-    "runner/machine/groups.py": ("line", "files of /proc and /sys"),
-    "runner/machine/hardware.py": ("text line", "files of /proc and /sys"),
-    "runner/machine/software.py": ("line", "output of nvidia-smi"),
-    "runner/machine/telemetry.py": ("text line", "files of /proc"),
-    "runner/process/guard.py": ("line", "a protocol of single letters"),
-    "runner/process/replies.py": ("message reason", "what a worker wrote becomes a code here"),
+    "runner/environment.py": ("text line", "metadata of distributions, files of /proc and /sys"),
+    "runner/software.py": ("line", "output of nvidia-smi"),
+    "runner/telemetry.py": ("text line", "files of /proc and /sys"),
+    "runner/guard.py": ("line", "a protocol of single letters"),
+    "runner/replies.py": ("message reason", "what a worker wrote becomes a code here"),
     "worker/account.py": ("line", "a file of /proc"),
 }
 """By file, the names of what is taken apart there, and why it is no message of ours."""

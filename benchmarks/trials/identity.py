@@ -17,7 +17,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from coldwarm.runner.machine import environment
+from coldwarm.runner import environment
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ("src/coldwarm", "benchmarks/trial")

@@ -23,7 +23,7 @@ _WHERE = {
     "ColdwarmError": "coldwarm.errors",
     "DoctorBlock": "coldwarm.doctor.block",
     "Observation": "coldwarm.contracts.observation",
-    "Options": "coldwarm.runner.schedule.options",
+    "Options": "coldwarm.runner.cases",
     "Outcome": "coldwarm.runner.suite",
     "SuiteResult": "coldwarm.contracts.result",
     "bench": "coldwarm.inprocess.bench",

@@ -18,7 +18,7 @@ from coldwarm.backends.torch import (
     TorchEager,
 )
 from coldwarm.registry import BackendSpec, Source, WorkloadSpec, backend_spec, workload_spec
-from coldwarm.worker import load
+from coldwarm.worker import candidate
 
 needs_torch = pytest.mark.skipif(
     importlib.util.find_spec("torch") is None, reason="PyTorch is not installed"
@@ -68,7 +68,7 @@ def test_a_variant_runs_its_own_candidate_or_that_of_what_it_is_like(
     kind: Any, there: tuple[str, ...], taken: str
 ) -> None:
     module = workload(*there)
-    builder: Any = load.candidate(module, kind("cpu"))
+    builder: Any = candidate.load_builder(module, kind("cpu"))
     assert builder(None) == taken
     assert spec_of(module).has(spec(kind))
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from coldwarm.frameworks import opened
-from coldwarm.runner.process import view
+from coldwarm.runner import isolation
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -350,7 +350,7 @@ def test_what_a_program_keeps_is_never_called_empty(name: str, tmp_path: Path) -
         valid, refused = judged(user.measures(name)[name])
         assert all(seconds >= WORK_S for seconds in valid), "a full cache was called empty"
         assert valid or refused
-        if view.possible([str(tmp_path / "project" / "any")]):
+        if isolation.can_hide([str(tmp_path / "project" / "any")]):
             assert valid, "where a process can be started without them, it is measured"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coldwarm.caches import listing, pages
+from coldwarm.caches import listing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,5 +33,5 @@ def test_what_is_not_there_is_empty(tmp_path: Path) -> None:
 def test_pages_are_dropped_of_files_that_are_there(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(b"x" * 10_000)
-    assert pages.drop([file, tmp_path / "nowhere"]) in {1, None}
+    assert listing.drop_pages([file, tmp_path / "nowhere"]) in {1, None}
     assert file.read_bytes() == b"x" * 10_000

@@ -10,7 +10,7 @@ from coldwarm.caches import modes
 from coldwarm.contracts.observation import CacheEvidence
 from coldwarm.registry import backends
 from coldwarm.report import filled
-from coldwarm.runner.process.isolation import build
+from coldwarm.runner.isolation import process_variables
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,7 +55,7 @@ def test_numba_keeps_only_what_a_program_asks_for() -> None:
 def test_by_default_only_the_directory_is_set(
     tmp_path: Path, settings: CacheSettings, value: str | None
 ) -> None:
-    found = build(
+    found = process_variables(
         {LOWERED: "7"},
         backends()["jax_jit"],
         device="cpu",

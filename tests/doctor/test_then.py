@@ -22,7 +22,7 @@ from coldwarm.doctor import before_after, watch
 from coldwarm.doctor.before_after import fix, moved, output
 from coldwarm.doctor.describe import answer, lines
 from coldwarm.errors import ExitCode, UsageError
-from coldwarm.runner.process.guarded import terminable
+from coldwarm.runner.spawn import terminable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

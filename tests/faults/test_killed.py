@@ -10,7 +10,7 @@ import pytest
 from tests.faults.lab import GOOD, Lab, collect, shown, wait_for
 from tests.faults.plans import PLAN, until
 
-from coldwarm.runner.schedule import availability
+from coldwarm.runner import harness
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,5 +76,5 @@ def test_a_probe_that_was_killed_is_asked_again(
         f"import os, pathlib\ntold = pathlib.Path({str(told)!r})\n"
         "if told.exists():\n    print('{}')\nelse:\n    told.touch()\n    os.kill(os.getpid(), 9)\n"
     )
-    monkeypatch.setattr(availability, "_PROBE", probe)
-    assert availability._answer(b"{}") == b"{}\n"
+    monkeypatch.setattr(harness, "_PROBE", probe)
+    assert harness._answer(b"{}") == b"{}\n"

@@ -15,9 +15,8 @@ from coldwarm.backends.base import DeviceUnavailableError
 from coldwarm.backends.torch import TorchCompile
 from coldwarm.frameworks import torch as of_torch
 from coldwarm.functions import backend, unfinished, waiting
+from coldwarm.runner import environment, isolation, software
 from coldwarm.runner.functions import inspection
-from coldwarm.runner.machine import gpus, ptxas, software
-from coldwarm.runner.process import isolation
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -244,7 +243,7 @@ def test_jax_without_a_device_beside_torch_with_one_is_no_obstacle(
 
 
 def variables(tmp_path: Path, device: str, base: dict[str, str]) -> dict[str, str]:
-    return isolation.build(
+    return isolation.process_variables(
         base,
         inspection.BACKEND,
         device=device,
@@ -276,7 +275,7 @@ def test_looks_share_no_gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, the
             pools.append(workers)
             super().__init__(workers)
 
-    monkeypatch.setattr(gpus, "may_be_used", lambda: there)
+    monkeypatch.setattr(environment, "gpu_may_be_used", lambda: there)
     monkeypatch.setattr(inspection, "ThreadPoolExecutor", Pool)
     inspection.inspect([], None, None, tmp_path)  # type: ignore[arg-type] # nobody is inspected
     assert pools == [1 if there else 2]
@@ -285,12 +284,12 @@ def test_looks_share_no_gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, the
 def test_a_gpu_that_the_environment_hides_is_none(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    assert not gpus.may_be_used(tmp_path)
+    assert not environment.gpu_may_be_used(tmp_path)
     (tmp_path / "nvidia0").touch()
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    assert gpus.may_be_used(tmp_path)
+    assert environment.gpu_may_be_used(tmp_path)
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "-1")
-    assert not gpus.may_be_used(tmp_path)
+    assert not environment.gpu_may_be_used(tmp_path)
 
 
 def test_torch_compile_on_a_gpu_needs_a_c_compiler(
@@ -327,6 +326,6 @@ def test_the_newest_ptxas_of_that_name_comes_first(
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv("CUDA_HOME", str(tmp_path / "none"))
     monkeypatch.setenv("PATH", f"{tmp_path / 'path'}:/usr/bin:/bin")
-    first = ptxas.search_path(os.environ["PATH"]).split(os.pathsep)[0]
+    first = software.ptxas_search_path(os.environ["PATH"]).split(os.pathsep)[0]
     assert first == str(tmp_path / "nvidia/cuda_nvcc/bin")
     assert all(file.name == "ptxas" for _, file in software.ptxas_files())

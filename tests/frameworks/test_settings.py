@@ -8,7 +8,7 @@ from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.frameworks import settings
-from coldwarm.worker import account, phases
+from coldwarm.worker import account, candidate
 
 if TYPE_CHECKING:
     import pytest
@@ -60,4 +60,4 @@ def test_a_result_stands_where_settings_cannot_be_read(monkeypatch: pytest.Monke
     _put(monkeypatch, _Unreadable(a=1))
     asked = dict.fromkeys(("counters", "moved", "device_info", "versions"), dict)
     prepared: Any = SimpleNamespace(backend=SimpleNamespace(**asked))
-    assert account.start(prepared, phases.Phases())["settings"] is None
+    assert account.start(prepared, candidate.Phases())["settings"] is None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from coldwarm.worker.allocator import is_glibc
+from coldwarm.worker.loop import is_glibc
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Desk

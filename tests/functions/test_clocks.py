@@ -63,10 +63,10 @@ def test_who_looks_for_work_still_waits_where_sleep_is_replaced(
 WARM = """
 import json, time
 from types import SimpleNamespace
-from coldwarm.worker import phases  # what is loaded before a user's module
+from coldwarm.worker import candidate  # what is loaded before a user's module
 
 time.process_time = lambda: 1e9
-from coldwarm.worker.warm import Warm
+from coldwarm.worker.loop import Warm
 
 backend = SimpleNamespace(
     synchronous=True, compiles_so_far=lambda: 0, refuse_pending=lambda: None, sync=None

@@ -17,8 +17,7 @@ from msgspec.json import decode
 from coldwarm.contracts.result import CaseResult
 from coldwarm.functions import other_calls, varying
 from coldwarm.functions.arguments import Call
-from coldwarm.runner import translate
-from coldwarm.runner.process import replies
+from coldwarm.runner import observe, replies
 from coldwarm.stats.cautions import other_calls as judged
 from coldwarm.stats.cautions import untried
 
@@ -44,7 +43,7 @@ def _told(function: Callable[..., Any], call: Call, n_compiles: list[int]) -> di
 
 def _seen(told: dict[str, Any]) -> OtherCalls:
     reply = convert({"type": "other_calls", **told}, replies.OtherCalls)
-    return translate.other_calls(reply)
+    return observe.other_calls(reply)
 
 
 def _codes(told: dict[str, Any]) -> set[str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from coldwarm.runner.process import view
+from coldwarm.runner import isolation
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Desk
@@ -288,7 +288,7 @@ def test_what_a_function_keeps_by_itself_is_told(desk: Desk) -> None:
     assert code == 0
     valid = [one for one in desk.case("fit")["observations"] if one["status"] == "ok"]
     cold = [one for one in valid if one["cache_mode"] == "cold_process_cold_cache"]
-    if view.possible([str(desk.path / "kept")]):
+    if isolation.can_hide([str(desk.path / "kept")]):
         kept = judged(desk, "fit", "cold_process_cold_cache")
         assert {one["code"] for one in kept} == {"files_left_by_earlier"}
         assert [str(desk.path / "kept")] == kept[0]["values"]["file_names"]

@@ -16,8 +16,7 @@ from coldwarm.contracts.environment import Cpu, CpuCache, Frequency
 from coldwarm.contracts.observation import CacheEvidence
 from coldwarm.contracts.reasons import because
 from coldwarm.integrations import figures
-from coldwarm.runner import recompute
-from coldwarm.runner.schedule import limits
+from coldwarm.runner import ledger, recompute
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +46,7 @@ def _batched(seen: Observation) -> Observation:
 
 def measured() -> CaseResult:
     """Return a case of six processes, one of which is rejected."""
-    told = limits.limitations(["jax", "bytecode"], results.MODES)
+    told = ledger.limitations(["jax", "bytecode"], results.MODES)
     case = results.case(1, protocol_caches=["jax"], limitations=told)
     empty = CacheEvidence(owner="jax", files_before=0, hits=0, requests=1, compiles=1)
     seen = [msgspec.structs.replace(_batched(one), evidence=[empty]) for one in case.observations]

@@ -20,7 +20,7 @@ from tests.publish import forging
 
 from coldwarm.errors import is_plain
 from coldwarm.publish import layout, opening
-from coldwarm.runner.process import temporary
+from coldwarm.runner import temporary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -13,8 +13,8 @@ from coldwarm.contracts import codec
 from coldwarm.contracts.reasons import RefusedError
 from coldwarm.contracts.snapshot import ReplicationReport
 from coldwarm.publish import environment, replicate
+from coldwarm.runner.cases import Options
 from coldwarm.runner.harness import harness_sha256
-from coldwarm.runner.schedule.options import Options
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,15 +9,15 @@ from tests.contracts import samples
 
 from coldwarm.contracts.observation import Judgement
 from coldwarm.contracts.reasons import because
-from coldwarm.runner.schedule import suites
-from coldwarm.runner.schedule.options import Options
+from coldwarm.runner import cases
+from coldwarm.runner.cases import Options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
-    from coldwarm.runner.schedule.suites import Case
+    from coldwarm.runner.cases import Case
 
     Observe = Callable[..., Observation]
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 def case() -> Case:
     """Return NumPy's small matrix product."""
-    return suites.choose(Options(cases=("numpy_matmul_512_f32",)))[0]
+    return cases.choose(Options(cases=("numpy_matmul_512_f32",)))[0]
 
 
 @pytest.fixture

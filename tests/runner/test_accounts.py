@@ -8,8 +8,8 @@ import pytest
 
 from coldwarm.contracts.observation import PARTS, LoopAccount, Phase
 from coldwarm.contracts.reasons import because
-from coldwarm.runner import accounts
-from coldwarm.runner.process.replies import Loop, Parts
+from coldwarm.runner import observe
+from coldwarm.runner.replies import Loop, Parts
 
 PHASES = {
     "first_call": Phase(name="first_call", start_s=1.0, duration_s=0.5),
@@ -23,7 +23,7 @@ def account(
     """Return the account of a loop of three steps, of which a worker says this."""
     steps_ns = [500_000_000, 900_000_000, 500_000_000]
     loop = Loop(steps_ns=steps_ns, compiles=compiles, parts=Parts(**rest))
-    return accounts.of_loop(loop, Parts(**first), PHASES)
+    return observe.loop_account(loop, Parts(**first), PHASES)
 
 
 def test_the_parts_of_all_steps_are_added_up() -> None:
@@ -53,4 +53,4 @@ def test_without_any_part_the_share_is_unknown_and_not_nothing() -> None:
 
 
 def test_what_is_no_scenario_has_no_loop() -> None:
-    assert accounts.of_loop(None, Parts(), PHASES) is None
+    assert observe.loop_account(None, Parts(), PHASES) is None

@@ -9,16 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coldwarm.clock import FakeClock
-from coldwarm.runner.schedule import budget, suites
-from coldwarm.runner.schedule.budget import COMPILING_S, EAGER_S, Budget, Estimates
-from coldwarm.runner.schedule.ledger import Ledger
-from coldwarm.runner.schedule.options import Options
+from coldwarm.runner import effort
+from coldwarm.runner.cases import Options, choose, tiers
+from coldwarm.runner.cases import groups as groups_of
+from coldwarm.runner.effort import COMPILING_S, EAGER_S, Budget, Estimates
+from coldwarm.runner.ledger import Ledger
 
 if TYPE_CHECKING:
     from tests.runner.conftest import Observe
 
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.runner.schedule.suites import Case
+    from coldwarm.runner.cases import Case
 
 COLD: CacheMode = "cold_process_cold_cache"
 FILLED: CacheMode = "cold_process_warm_cache"
@@ -27,8 +28,8 @@ WARM: CacheMode = "warm_process"
 
 def test_a_failed_case_is_not_measured_again(case: Case, observe: Observe) -> None:
     ledger = Ledger([observe(COLD, status="failed", reason="exit: 3 before a result")])
-    assert budget.wanting([case], Options(), Ledger())[COLD] == [case]
-    assert budget.wanting([case], Options(), ledger)[COLD] == []
+    assert effort.wanting([case], Options(), Ledger())[COLD] == [case]
+    assert effort.wanting([case], Options(), ledger)[COLD] == []
 
 
 def test_without_a_limit_everything_fits(case: Case) -> None:
@@ -37,7 +38,7 @@ def test_without_a_limit_everything_fits(case: Case) -> None:
 
 
 def test_whole_cases_fit_in_the_time_left_the_cheap_first() -> None:
-    cheap, middle, dear = suites.choose(Options(cases=("matmul_512_f32",)))[:3]
+    cheap, middle, dear = choose(Options(cases=("matmul_512_f32",)))[:3]
     clock = FakeClock()
     limited = Budget(100.0, clock.now_s())
     cost_s = {cheap: 10.0, middle: 20.0, dear: 30.0}
@@ -76,7 +77,7 @@ def test_a_process_that_stays_shows_its_start_with_filled_caches_for_nothing(cas
         assert any(found.values()) == fits
     ledger = Ledger()
     asked = Options(cache_modes=(COLD, FILLED, WARM), min_runs=1)
-    assert budget.left([case], asked, ledger, lambda *_: 10.0) == 20.0
+    assert effort.seconds_left([case], asked, ledger, lambda *_: 10.0) == 20.0
 
 
 def test_a_process_may_exceed_the_budget_by_little_and_none_starts_after_it() -> None:
@@ -98,7 +99,7 @@ def test_a_run_keeps_its_budget_whatever_its_processes_cost(
     costs_s: list[float], limit_s: float, wrong: float
 ) -> None:
     """Estimates are told wrongly by up to a half, and a process is cut where the grace ends."""
-    cases = suites.choose(Options(cases=("matmul_512_f32", "matmul_1024_f32")))[: len(costs_s)]
+    cases = choose(Options(cases=("matmul_512_f32", "matmul_1024_f32")))[: len(costs_s)]
     truth_s = dict(zip(cases, costs_s, strict=False))
     clock = FakeClock()
     limited = Budget(limit_s, clock.now_s())
@@ -117,7 +118,7 @@ def test_a_run_keeps_its_budget_whatever_its_processes_cost(
 
 
 def test_what_a_case_will_cost_is_told_by_its_like() -> None:
-    every = suites.choose(Options(suite="full"))
+    every = choose(Options(suite="full"))
     named = {case.id: case for case in every}
     known: dict[str, float] = {}
     costs = Estimates(every, lambda case, _: known.get(case.id))
@@ -137,11 +138,11 @@ def test_what_a_case_will_cost_is_told_by_its_like() -> None:
 
 
 def test_where_time_is_short_the_smallest_of_each_workload_comes_first() -> None:
-    every = suites.choose(Options(suite="full"))
-    groups = suites.groups(every)
-    tiers = [[groups[name][0] for name in tier] for tier in suites.tiers(every)]
-    assert sum(map(len, tiers)) == len(groups)
-    first, *later = tiers
+    every = choose(Options(suite="full"))
+    groups = groups_of(every)
+    ranked = [[groups[name][0] for name in tier] for tier in tiers(every)]
+    assert sum(map(len, ranked)) == len(groups)
+    first, *later = ranked
     assert {case.workload.name for case in first} == {case.workload.name for case in every}
     assert all(case.size == min(case.workload.sizes) for case in first)
     larger = [sum(size < case.size for size in case.workload.sizes) for (case, *_) in later]
@@ -155,12 +156,12 @@ def test_where_time_is_short_the_smallest_of_each_workload_comes_first() -> None
         ([], None, None, None),
         ([], None, 30.0, 75.0),
         ([], 60.0, 30.0, 75.0),
-        ([budget.ENDED], 60.0, None, 105.0),
-        ([budget.ENDED], None, None, None),
-        ([budget.given(75.0)], 60.0, None, 75.0),
-        ([budget.ENDED, budget.given(105.0)], 60.0, None, 105.0),
-        ([budget.given(75.0), budget.ENDED], 60.0, None, 105.0),
-        ([budget.given(None)], 60.0, None, 60.0),
+        ([effort.ENDED], 60.0, None, 105.0),
+        ([effort.ENDED], None, None, None),
+        ([effort.budget_event(75.0)], 60.0, None, 75.0),
+        ([effort.ENDED, effort.budget_event(105.0)], 60.0, None, 105.0),
+        ([effort.budget_event(75.0), effort.ENDED], 60.0, None, 105.0),
+        ([effort.budget_event(None)], 60.0, None, 60.0),
     ],
 )
 def test_how_long_a_run_may_go_on_when_it_is_taken_up_again(
@@ -169,7 +170,7 @@ def test_how_long_a_run_may_go_on_when_it_is_taken_up_again(
     more_s: float | None,
     total_s: float | None,
 ) -> None:
-    assert budget.total_s(events, recorded_s, 45.0, more_s) == total_s
+    assert effort.total_s(events, recorded_s, 45.0, more_s) == total_s
 
 
 def test_what_is_left_is_told_when_every_cost_is_known(case: Case, observe: Observe) -> None:
@@ -177,11 +178,11 @@ def test_what_is_left_is_told_when_every_cost_is_known(case: Case, observe: Obse
         return Options(cache_modes=(COLD,), min_runs=min_runs)
 
     ledger = Ledger([observe(COLD, 0, ttfr_s=1.0)])
-    assert budget.left([case], asked(), ledger, lambda *_: None) is None
-    assert budget.left([case], asked(), ledger, lambda *_: 2.0) == 4.0
-    assert budget.left([case], asked(min_runs=1), ledger, lambda *_: 2.0) == 0.0
+    assert effort.seconds_left([case], asked(), ledger, lambda *_: None) is None
+    assert effort.seconds_left([case], asked(), ledger, lambda *_: 2.0) == 4.0
+    assert effort.seconds_left([case], asked(min_runs=1), ledger, lambda *_: 2.0) == 0.0
     ledger.add(observe(COLD, 1, status="failed", reason="x"))
-    assert budget.left([case], asked(), ledger, lambda *_: None) == 0.0
+    assert effort.seconds_left([case], asked(), ledger, lambda *_: None) == 0.0
 
 
 def test_the_share_done() -> None:
@@ -194,7 +195,7 @@ def test_the_share_done() -> None:
 
 
 def test_the_baseline_fits_only_beside_another_and_none_without_it() -> None:
-    cases = suites.choose(Options(cases=("matmul_512_f32",)))
+    cases = choose(Options(cases=("matmul_512_f32",)))
     cases.sort(key=lambda case: not case.is_baseline)
     base, cheap, dear = cases = cases[:3]
     cost_s = {base: 10.0, cheap: 20.0, dear: 50.0}

@@ -18,14 +18,12 @@ from coldwarm.backends.numpy import NumpyBackend
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import PluginError
 from coldwarm.registry import Source
-from coldwarm.runner import describe, results, suite
+from coldwarm.runner import cases, describe, results, suite
+from coldwarm.runner.cases import Case, Options
 from coldwarm.runner.functions import candidates
 from coldwarm.runner.functions.inspection import Setting
 from coldwarm.runner.functions.targets import Target
-from coldwarm.runner.process.replies import Inspection
-from coldwarm.runner.schedule import suites
-from coldwarm.runner.schedule.options import Options
-from coldwarm.runner.schedule.suites import Case
+from coldwarm.runner.replies import Inspection
 
 
 def inspected(file: Path, **changes: Any) -> Inspection:
@@ -61,7 +59,7 @@ def functions(folder: Path, *, check: bool = True, **changes: Any) -> list[Case]
 
 def test_a_case_is_final_and_plain(tmp_path: Path) -> None:
     case = functions(tmp_path)[0]
-    assert {type(one) for one in [case, *suites.every_case()]} == {Case}
+    assert {type(one) for one in [case, *cases.every_case()]} == {Case}
     assert getattr(Case, "__final__", False)
     assert hash(case) == hash(dataclasses.replace(case))
 
@@ -72,7 +70,7 @@ def test_functions_are_named_and_compared_as_they_are_called(tmp_path: Path) -> 
     assert {case.group for case in (slow, fast)} == {"bench"}
     assert (slow.is_baseline, fast.is_baseline) == (True, False)
     assert slow.workload.tolerances == {"own": 1e-4}
-    assert list(suites.groups([slow, fast])) == ["bench"]
+    assert list(cases.groups([slow, fast])) == ["bench"]
 
 
 def test_what_an_inspection_found_is_data_of_the_case(tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ from tests.contracts import samples
 
 from coldwarm.contracts.journal import JournalEntry
 from coldwarm.errors import ResumeError, RunDirectoryError, StorageError
+from coldwarm.runner import isolation
 from coldwarm.runner.directory import JOURNAL, RunDirectory
-from coldwarm.runner.process import isolation
 
 if TYPE_CHECKING:
     from tests.runner.conftest import Observe
@@ -108,11 +108,11 @@ def test_a_candidate_that_speaks_of_a_full_disk_is_believed_only_where_it_is(
     words = "OSError: [Errno 28] No space left on device: '/dev/shm/x'"
     usage = SimpleNamespace(free=2**40)
     monkeypatch.setattr(shutil, "disk_usage", lambda _path: usage)
-    isolation.check(tmp_path, words)
+    isolation.check_disk(tmp_path, words)
     usage.free = 1000
-    isolation.check(tmp_path, "signal: SIGSEGV")
+    isolation.check_disk(tmp_path, "signal: SIGSEGV")
     with pytest.raises(StorageError, match="No space left on device"):
-        isolation.check(tmp_path, words)
+        isolation.check_disk(tmp_path, words)
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(StorageError, match="cannot write"):
-        isolation.check(tmp_path / "nowhere", "")
+        isolation.check_disk(tmp_path / "nowhere", "")

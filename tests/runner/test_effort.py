@@ -11,17 +11,17 @@ from tests.contracts import samples
 
 from coldwarm.contracts.observation import Judgement
 from coldwarm.contracts.reasons import because
-from coldwarm.runner.schedule import suites
-from coldwarm.runner.schedule.effort import Effort
-from coldwarm.runner.schedule.ledger import Ledger
-from coldwarm.runner.schedule.options import Options
+from coldwarm.runner.cases import Options, choose
+from coldwarm.runner.cases import groups as groups_of
+from coldwarm.runner.effort import Effort
+from coldwarm.runner.ledger import Ledger
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
-    from coldwarm.runner.schedule.suites import Case
+    from coldwarm.runner.cases import Case
 
 COLD: CacheMode = "cold_process_cold_cache"
 FILLED: CacheMode = "cold_process_warm_cache"
@@ -35,7 +35,7 @@ NOISY_TOO = [1.5, 0.8, 1.2, 0.7, 1.6, 1.0]
 @pytest.fixture
 def cases() -> list[Case]:
     """Return a baseline and two others."""
-    found = suites.choose(Options(cases=("matmul_512_f32",)))
+    found = choose(Options(cases=("matmul_512_f32",)))
     return sorted(found, key=lambda case: not case.is_baseline)[:3]
 
 
@@ -58,7 +58,7 @@ def effort(
     costs_s: Mapping[str, float] | None = None,
     **changes: Any,
 ) -> Effort:
-    groups = suites.groups(cases)
+    groups = groups_of(cases)
     cost = costs_s or {}
     return Effort(groups, options(**changes), Ledger(seen), lambda case, _: cost.get(case.id, 1.0))
 
@@ -188,7 +188,7 @@ def test_cheap_candidates_are_repeated_often_and_dear_ones_as_their_verdict_need
     rng = np.random.default_rng(5)
     asked = options(max_runs=40, decide=None, time_budget_s=200.0)
     ledger = Ledger()
-    run = Effort(suites.groups(cases), asked, ledger, lambda case, _: truth_s[case.id])
+    run = Effort(groups_of(cases), asked, ledger, lambda case, _: truth_s[case.id])
     spent_s, round_ = 0.0, 0
     counts = dict.fromkeys(truth_s, 0)
     while (found := run.next(120.0 - spent_s)) is not None:

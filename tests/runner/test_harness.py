@@ -36,4 +36,4 @@ def test_every_source_file_is_hashed_but_those_that_are_named_here() -> None:
 def test_all_that_a_measured_process_loads_is_hashed() -> None:
     assert set(MEASURED) - {"workloads"} <= set(HASHED)
     names = {str(path.relative_to(PACKAGE)) for path in source_paths()}
-    assert names >= {"worker/warm.py", "runner/rounds.py", "backends/base.py", "wire.py"}
+    assert names >= {"worker/loop.py", "runner/rounds.py", "backends/base.py", "wire.py"}

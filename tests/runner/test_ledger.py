@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.observation import Block, Judgement
 from coldwarm.contracts.reasons import because
-from coldwarm.runner.schedule.ledger import Ledger, in_order, places_of, used_s
+from coldwarm.runner.ledger import Ledger, in_order, places_of, used_s
 
 if TYPE_CHECKING:
     from tests.runner.conftest import Observe
 
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.runner.schedule.suites import Case
+    from coldwarm.runner.cases import Case
 
 COLD: CacheMode = "cold_process_cold_cache"
 FILLED: CacheMode = "cold_process_warm_cache"

@@ -10,9 +10,8 @@ from coldwarm import registry
 from coldwarm.contracts.reasons import RefusedError
 from coldwarm.masking import cleaned
 from coldwarm.report.sentences import with_advice
-from coldwarm.runner.machine import settings
-from coldwarm.runner.schedule import suites
-from coldwarm.runner.schedule.options import Options
+from coldwarm.runner import cases, settings, suite
+from coldwarm.runner.cases import Options
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,9 +101,9 @@ def in_force(backend: str, name: str, value: str) -> dict[str, str]:
 
 @pytest.mark.parametrize(("backend", "name", "value"), REFUSED)
 def test_what_makes_a_backend_another_thing_is_refused(backend: str, name: str, value: str) -> None:
-    case = suites.choose(Options(suite="full", backends=(backend,)))[0]
+    case = cases.choose(Options(suite="full", backends=(backend,)))[0]
     with pytest.raises(RefusedError) as refused:
-        settings.refuse([case], {name: value})
+        suite.refuse_settings([case], {name: value})
     assert refused.value.reason.values["setting_names"] == [f"{name}={value}"]
     said = with_advice(refused.value.reason)
     assert f"with {name}={value} {backend} is another thing than its name says" in said
@@ -114,24 +113,24 @@ def test_what_makes_a_backend_another_thing_is_refused(backend: str, name: str, 
 
 @pytest.mark.parametrize(("backend", "name", "value"), NAMED)
 def test_what_tunes_a_backend_is_named(backend: str, name: str, value: str) -> None:
-    case = suites.choose(Options(suite="full", backends=(backend,)))[0]
-    settings.refuse([case], {name: value})
+    case = cases.choose(Options(suite="full", backends=(backend,)))[0]
+    suite.refuse_settings([case], {name: value})
     assert in_force(backend, name, value) == {name: value}
 
 
 @pytest.mark.parametrize(("backend", "name", "value"), NEITHER)
 def test_what_does_not_concern_a_backend_is_not_named(backend: str, name: str, value: str) -> None:
-    case = suites.choose(Options(suite="full", backends=(backend,)))[0]
-    settings.refuse([case], {name: value})
+    case = cases.choose(Options(suite="full", backends=(backend,)))[0]
+    suite.refuse_settings([case], {name: value})
     assert in_force(backend, name, value) == {}
 
 
 def test_flags_may_stand_in_a_file(tmp_path: Path) -> None:
     file = tmp_path / "flags"
     file.write_text("--xla_backend_optimization_level=0\n")
-    case = suites.choose(Options(suite="full", backends=("jax_jit",)))[0]
+    case = cases.choose(Options(suite="full", backends=("jax_jit",)))[0]
     with pytest.raises(RefusedError):
-        settings.refuse([case], {FLAGS: str(file)})
+        suite.refuse_settings([case], {FLAGS: str(file)})
 
 
 def test_what_coldwarm_sets_itself_is_not_the_users(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import multiprocessing
 import tempfile
 from typing import TYPE_CHECKING
 
-from coldwarm.runner.process import temporary, view
+from coldwarm.runner import isolation, temporary
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +32,7 @@ def test_a_deep_folder_has_a_short_name_the_same_each_time(tmp_path: Path) -> No
     assert name == temporary.link(folder)
     (name / "file").touch()
     assert (folder / "file").exists()
-    view.discard(tmp_path)
+    isolation.discard(tmp_path)
     assert not name.is_symlink()
 
 

@@ -7,14 +7,8 @@ from dataclasses import replace
 import pytest
 
 from coldwarm.contracts.observation import ProcessTotals
-from coldwarm.runner.machine import telemetry
-from coldwarm.runner.machine.telemetry import (
-    BlockReading,
-    Meanwhile,
-    Reading,
-    between,
-    during_blocks,
-)
+from coldwarm.runner import telemetry
+from coldwarm.runner.telemetry import BlockReading, Meanwhile, Reading, between, during_blocks
 
 BEFORE = Reading(
     now_s=100.0,

@@ -10,22 +10,22 @@ import numpy as np
 import pytest
 
 from coldwarm.contracts.observation import Block
-from coldwarm.runner import launch, translate
-from coldwarm.runner.schedule.batches import (
+from coldwarm.runner import launch, observe
+from coldwarm.runner.cases import (
     BLOCK_S,
     BLOCKS,
     FEWEST_BLOCKS,
     FIRST_S,
     PROCESSES_DIFFER,
-    Plan,
+    BlockPlan,
+    Options,
     block_count,
 )
-from coldwarm.runner.schedule.options import Options
 from coldwarm.runner.turns import Turns
 from coldwarm.stats.distribution import MEDIAN_ERROR
 
 if TYPE_CHECKING:
-    from coldwarm.runner.running import Place, Running
+    from coldwarm.runner.observe import Running
 
 CALL_S = 1e-3
 OPTIONS = Options(block_s=BLOCK_S, blocks=BLOCKS, min_runs=3)
@@ -79,8 +79,8 @@ def turns(monkeypatch: pytest.MonkeyPatch) -> Turns:
 
     monkeypatch.setattr(launch, "block", block)
     monkeypatch.setattr(launch, "bind", lambda *_: None)
-    monkeypatch.setattr(translate, "block", lambda reply, *_: reply)
-    place = cast("Place", SimpleNamespace(options=OPTIONS))
+    monkeypatch.setattr(observe, "block", lambda reply, *_: reply)
+    place = cast("Any", SimpleNamespace(options=OPTIONS))
     return Turns(place, lambda: False, lambda *_: pytest.fail("no process fails"))
 
 
@@ -120,8 +120,8 @@ def test_a_warmup_comes_on_top_for_all_of_the_round(turns: Turns) -> None:
     assert second[0] == second[1] >= without[0] + round((0.2 - 0.05) / BLOCK_S)
 
 
-def plan(*, start_s: float = 0.16, scatter: float = 0.01, warmup_s: float = 0.0) -> Plan:
-    return Plan(start_s, warmup_s, scatter)
+def plan(*, start_s: float = 0.16, scatter: float = 0.01, warmup_s: float = 0.0) -> BlockPlan:
+    return BlockPlan(start_s, warmup_s, scatter)
 
 
 def test_there_are_as_many_blocks_as_make_a_round_worth_its_seconds() -> None:

@@ -15,11 +15,10 @@ from coldwarm import registry
 from coldwarm.caches import modes
 from coldwarm.contracts.base import CACHE_MODES
 from coldwarm.contracts.reasons import RefusedError
-from coldwarm.runner import suite
-from coldwarm.runner.process import temporary
-from coldwarm.runner.process.guarded import MARK
-from coldwarm.runner.process.isolation import build, owners_of, program, refuse_unnameable
-from coldwarm.runner.schedule.options import Options
+from coldwarm.runner import suite, temporary
+from coldwarm.runner.cases import Options
+from coldwarm.runner.guard import MARK
+from coldwarm.runner.isolation import owners_of, process_variables, program_name, refuse_unnameable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,7 +50,7 @@ def made(  # noqa: PLR0913 - each is one independent fact of a process
     base: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, str]:
     spec = registry.backends()[backend]
-    return build(
+    return process_variables(
         base,
         spec,
         device="cpu",
@@ -123,12 +122,12 @@ def test_where_no_plain_name_can_be_had_it_is_said(
 def test_an_interpreter_is_started_by_a_plain_name(tmp_path: Path) -> None:
     python = tmp_path / "my env" / "bin" / "python"
     kinds = registry.backends()
-    assert program(str(python), kinds["numpy"]) == str(python)
-    named = Path(program(str(python), kinds["torch_compile"]))
+    assert program_name(str(python), kinds["numpy"]) == str(python)
+    named = Path(program_name(str(python), kinds["torch_compile"]))
     assert temporary.is_plain(named)
     assert named.parts[-2:] == ("bin", "python")
     assert named.parent.parent.readlink() == tmp_path / "my env"
-    assert program("python3", kinds["torch_compile"]) == "python3"
+    assert program_name("python3", kinds["torch_compile"]) == "python3"
 
 
 def test_the_rest_of_the_environment_is_the_users_and_nothing_secret_is_added(

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from coldwarm.contracts.observation import Block, CacheEvidence
-from coldwarm.runner.running import Slot
-from coldwarm.runner.schedule import variants
-from coldwarm.runner.schedule.ledger import Ledger
-from coldwarm.runner.schedule.options import Options
+from coldwarm.runner import companions
+from coldwarm.runner.cases import Options
+from coldwarm.runner.ledger import Ledger
+from coldwarm.runner.observe import Slot
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from tests.runner.conftest import Observe
 
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.runner.running import Running
-    from coldwarm.runner.schedule.suites import Case
+    from coldwarm.runner.cases import Case
+    from coldwarm.runner.observe import Running
 
 WARM: CacheMode = "warm_process"
 EMPTY: CacheMode = "cold_process_cold_cache"
@@ -43,7 +43,7 @@ def test_memory_is_kept_beside_calls_that_give_it_back(
     for name in ("MALLOC_TRIM_THRESHOLD_", "LD_PRELOAD", "GLIBC_TUNABLES"):
         monkeypatch.delenv(name, raising=False)
     ledger = Ledger([observe(EMPTY)])
-    wants = variants.wants_kept
+    wants = companions.wants_kept
     assert wants(live(case, tmp_path, 500), ledger, Options())
     assert not wants(live(case, tmp_path, 1), ledger, Options())
     assert wants(live(case, tmp_path, 1), ledger, Options(deterministic=True))
@@ -55,7 +55,7 @@ def test_memory_is_kept_beside_calls_that_give_it_back(
     for name, value in (("MALLOC_TRIM_THRESHOLD_", "1"), ("LD_PRELOAD", "/lib/libjemalloc.so")):
         set_ = replace(case, variables={name: value})
         assert not wants(live(set_, tmp_path, 500), ledger, Options())
-    for round_ in range(variants.MOST_KEPT):
+    for round_ in range(companions.MOST_KEPT):
         kept = observe(WARM, round_, allocator="keeps_memory", attempt=1)
         ledger.add(kept)
         assert not wants(live(case, tmp_path, 500, round_), ledger, Options()), "one in a round"
@@ -80,8 +80,8 @@ def test_a_start_by_default_is_measured_where_less_is_kept(
 ) -> None:
     found = [CacheEvidence(owner="jax", compiles=1, kept_by_default=kept)]
     ledger = Ledger([observe(EMPTY, evidence=found)])
-    assert variants.wants_default(case, ledger, Options(), 0) is wanted
-    assert variants.keeps_nothing(case, ledger) is (kept == "none")
+    assert companions.wants_default(case, ledger, Options(), 0) is wanted
+    assert companions.keeps_nothing(case, ledger) is (kept == "none")
     filled = observe("cold_process_warm_cache", cache_settings="framework_default", evidence=found)
     ledger.add(filled)
-    assert not variants.wants_default(case, ledger, Options(), 0), "once in a round"
+    assert not companions.wants_default(case, ledger, Options(), 0), "once in a round"

@@ -14,7 +14,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from coldwarm.report.sentences import words
-from coldwarm.runner.schedule.effort import SETTLED_DIFFERENT, SETTLED_SAME, _rounds_for
+from coldwarm.runner.effort import SETTLED_DIFFERENT, SETTLED_SAME, _rounds_for
 from coldwarm.stats import ratio, summarise
 from coldwarm.stats.answers import by_calls
 from coldwarm.stats.intervals import bounds, difference, paired

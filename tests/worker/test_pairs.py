@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from coldwarm.functions import sensitivity
-from coldwarm.worker import gate, moved
+from coldwarm.worker import gate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -129,10 +129,10 @@ def held(job: str, folder: Path, seed: int = 1) -> str:
     function, given = of(job, seed)
     rng, share = np.random.default_rng(0), sensitivity.tolerance("float64")
     right = flat(function(*given))
-    noises = moved.noises(
-        lambda: flat(function(*(moved.moved(one, share, rng) for one in given))), right, share
+    noises = gate.noises(
+        lambda: flat(function(*(gate.moved(one, share, rng) for one in given))), right, share
     )
-    others = moved.rounded(lambda: flat(function(*given)), right, float(np.finfo("float64").eps))
+    others = gate.rounded(lambda: flat(function(*given)), right, float(np.finfo("float64").eps))
     named: dict[str, Any] = {f"{gate.NOISE}{n}": one for n, one in enumerate(noises)}
     named.update((f"{gate.ROUNDED}{n}", one) for n, one in enumerate(others))
     np.savez(folder / "answer.npz", *right, **named)

@@ -18,7 +18,7 @@ import pytest
 from coldwarm import registry, wire
 from coldwarm.contracts.observation import PHASES
 from coldwarm.runner import turns
-from coldwarm.runner.process.spawn import WORKER
+from coldwarm.runner.spawn import WORKER
 
 BARE = Path(__file__).with_name("bare_backend.py")
 LOOP = {"module": "bare_loop", "path": str(Path(__file__).with_name("bare_loop.py"))}
@@ -124,14 +124,10 @@ def test_nothing_is_loaded_before_the_framework_but_the_worker_itself() -> None:
     assert own == {
         "coldwarm.backends",
         "coldwarm.backends.base",
-        "coldwarm.worker.allocator",
+        "coldwarm.worker.loop",
         "coldwarm.wire",
         "coldwarm.worker",
-        "coldwarm.worker.inputs",
-        "coldwarm.worker.load",
-        "coldwarm.worker.phases",
-        "coldwarm.worker.prepared",
-        "coldwarm.worker.scenario",
+        "coldwarm.worker.candidate",
         "coldwarm.worker.session",
         "coldwarm.workloads",
         "coldwarm.workloads.matmul",

@@ -1,11 +1,22 @@
-"""What lies in a cache directory, before and after a process."""
+"""What lies in a cache directory, before and after a process, and the file pages in memory."""
 
 from __future__ import annotations
 
 import os
 import stat
+import sysconfig
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from coldwarm.contracts.reasons import because
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.reasons import Reason
 
 
 @dataclass(frozen=True)
@@ -49,3 +60,40 @@ def take(root: Path, *, links: bool = True) -> Listing:
             if links or not stat.S_ISLNK(status.st_mode):
                 sizes[str(path.relative_to(root))] = status.st_size
     return Listing(sizes)
+
+
+AS_LEFT, BY_ADVICE = because("pages_as_left"), because("pages_by_advice")
+
+
+def page_limitations(modes: Iterable[CacheMode]) -> list[Reason]:
+    """Return what cannot be controlled in these modes."""
+    wanted = set(modes)
+    as_left = [AS_LEFT] if wanted - {"first_ever"} else []
+    return [*as_left, BY_ADVICE] if "first_ever" in wanted else as_left
+
+
+@cache
+def runtime_files() -> tuple[Path, ...]:
+    """Return the files of the standard library and of the installed packages."""
+    roots = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    return tuple(
+        Path(folder, name) for root in roots for folder, _, names in os.walk(root) for name in names
+    )
+
+
+def drop_pages(files: Iterable[Path]) -> int:
+    """Advise the kernel to drop the pages of ``files``; return how many were advised."""
+    dropped = 0
+    for path in files:
+        try:
+            descriptor = os.open(path, os.O_RDONLY)
+        except OSError:
+            continue
+        try:
+            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+            dropped += 1
+        except OSError:
+            continue
+        finally:
+            os.close(descriptor)
+    return dropped

@@ -24,12 +24,11 @@ from coldwarm.contracts.catalogue import (
 from coldwarm.contracts.environment import ENVIRONMENT, Environment, differences
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.errors import ResumeError, RunDirectoryError, storage_error
+from coldwarm.runner import environment, replies, temporary
 from coldwarm.runner.functions import inspection, targets
 from coldwarm.runner.functions.request import Request, options
 from coldwarm.runner.harness import harness_sha256
-from coldwarm.runner.machine import environment, gpus
-from coldwarm.runner.process import replies, temporary
-from coldwarm.runner.process.guarded import Guard, terminable
+from coldwarm.runner.spawn import Guard, terminable
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 
 if TYPE_CHECKING:
@@ -236,7 +235,7 @@ def _reason_against(needs: str | None) -> Reason | None:
     """Return why something cannot be tested here; ``None``: it can."""
     if needs == "tpu":
         return because("tpu_unavailable")
-    if needs in {"gpu", "gpus"} and not gpus.may_be_used():
+    if needs in {"gpu", "gpus"} and not environment.gpu_may_be_used():
         return because("gpu_unavailable")
     return None
 

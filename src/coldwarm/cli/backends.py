@@ -13,10 +13,10 @@ def command(form: str) -> None:
     """List the backends: version, devices, and what is missing."""
     from coldwarm import registry
     from coldwarm.contracts.reasons import brief
-    from coldwarm.runner.schedule import availability
+    from coldwarm.runner import harness
 
     entries = registry.backends().values()
-    able = availability.probe(entries, gpu=True)
+    able = harness.probe(entries, gpu=True)
     rows = [
         {
             "candidate": entry.candidate(device),

@@ -9,7 +9,7 @@ import rich_click as click
 from coldwarm.cli import _options
 
 if TYPE_CHECKING:
-    from coldwarm.runner.schedule.suites import Case
+    from coldwarm.runner.cases import Case
 
 
 @click.command("cases")
@@ -21,9 +21,9 @@ def command(suite: str | None, form: str) -> None:
     Each id can be given to `coldwarm run --case`, and so can the name of a group, such as
     `matmul_512_f32`, which stands for every candidate of it.
     """
-    from coldwarm.runner.schedule import options, suites
+    from coldwarm.runner import cases
 
-    chosen = suites.choose(options.Options(suite=suite)) if suite else suites.every_case()
+    chosen = cases.choose(cases.Options(suite=suite)) if suite else cases.every_case()
     if form == "json":
         rows = [
             {
@@ -38,7 +38,7 @@ def command(suite: str | None, form: str) -> None:
         ]
         _options.print_rows(rows)
     else:
-        _print(suites.groups(chosen))
+        _print(cases.groups(chosen))
 
 
 def _print(grouped: dict[str, list[Case]]) -> None:

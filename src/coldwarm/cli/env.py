@@ -36,7 +36,7 @@ def command(*, private: bool, form: str) -> None:
     Secrets are never written: values of variables are told by an allow-list, and what looks like
     a token, a password or a home folder is masked in every text.
     """
-    from coldwarm.runner.machine.environment import collect
+    from coldwarm.runner.environment import collect
 
     environment = collect()
     if private:

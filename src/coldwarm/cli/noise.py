@@ -58,9 +58,8 @@ def command(
     from coldwarm.report import noise as view
     from coldwarm.report.progress import open_progress
     from coldwarm.report.shown import PlainConsole
-    from coldwarm.runner import recompute
+    from coldwarm.runner import recompute, temporary
     from coldwarm.runner.functions import bench, noise
-    from coldwarm.runner.process import temporary
 
     cold, warm = _options.regimes(cold_only=cold_only, warm_only=warm_only)
     measured: dict[Regime, bool] = {"warm": warm, "cold": cold}

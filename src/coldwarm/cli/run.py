@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coldwarm.contracts.result import CaseResult, SuiteResult
-    from coldwarm.runner.schedule.options import Options
+    from coldwarm.runner.cases import Options
     from coldwarm.runner.suite import Outcome
 
 NOT_MEASURED, NOT_PROVED = "not_measured", "not_proved"
@@ -101,8 +101,8 @@ def _recorded(ctx: click.Context, given: dict[str, Any]) -> Options | None:
     """
     from msgspec import ValidationError
 
+    from coldwarm.runner.cases import Options
     from coldwarm.runner.directory import JOURNAL, recorded_options, require_header
-    from coldwarm.runner.schedule.options import Options
 
     sources = {name: ctx.get_parameter_source(name) for name in ctx.params}
     asked = {name for name, source in sources.items() if source and source.name == "COMMANDLINE"}
@@ -130,18 +130,18 @@ def _recorded(ctx: click.Context, given: dict[str, Any]) -> Options | None:
 
 def _asked(given: dict[str, Any], option_origins: dict[str, str]) -> Options:
     from coldwarm.registry import unknown
-    from coldwarm.runner.schedule import options, suites
+    from coldwarm.runner import cases
 
-    suite = suites.SUITES.get(given["suite"])
+    suite = cases.SUITES.get(given["suite"])
     if suite is None:
-        raise unknown("suite", given["suite"], suites.SUITES)
+        raise unknown("suite", given["suite"], cases.SUITES)
     min_runs = given["min_runs"] or min(suite.min_runs, given["max_runs"] or suite.min_runs)
     max_runs = given["max_runs"] or max(suite.max_runs, min_runs)
     _options.require_order(min_runs, max_runs)
     # A fixed plan is bounded by its plan; the clock must not change it.
     default_s = None if given["deterministic"] else suite.time_budget_s
-    modes: Any = tuple(_options.parts(given["modes"], "--cache-mode")) or options.DEFAULT_MODES
-    return options.Options(
+    modes: Any = tuple(_options.parts(given["modes"], "--cache-mode")) or cases.DEFAULT_MODES
+    return cases.Options(
         suite=suite.name,
         cases=tuple(_options.parts(given["cases"], "--case")),
         backends=tuple(_options.parts(given["backends"], "--backend")),

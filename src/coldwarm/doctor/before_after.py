@@ -28,8 +28,8 @@ from coldwarm.doctor.describe import say
 from coldwarm.doctor.watch import environment, read, report
 from coldwarm.errors import ColdwarmError, ExitCode, UsageError
 from coldwarm.report import units
+from coldwarm.runner import isolation, spawn, temporary
 from coldwarm.runner.functions import revisions
-from coldwarm.runner.process import guarded, isolation, temporary
 from coldwarm.stats.intervals import FEWEST_FOR_INTERVAL, paired
 from coldwarm.stats.ratio import CONFIDENCE, compare
 
@@ -347,7 +347,7 @@ class Turns:
     def _variables(self, name: str, folder: Path) -> dict[str, str]:
         """Return the variables of a process whose caches on disk lie in a folder."""
         variables = {**os.environ, **moved(folder, os.environ)}
-        variables.update(isolation.lay(os.environ, temporary.plain(folder) / files.OWNER))
+        variables.update(isolation.lay_home(os.environ, temporary.plain(folder) / files.OWNER))
         search = [str(path) for path in self.sides[name].search]
         if search:
             known = variables.get("PYTHONPATH")
@@ -377,7 +377,7 @@ class Turns:
         """Return how a process ended; whatever ends the waiting ends it and its children."""
         process = None
         try:
-            with guarded.starting():
+            with spawn.starting():
                 process = start()
             left_s = self.end_s - time.perf_counter()
             return process.wait(None if math.isinf(left_s) else max(left_s, 0))

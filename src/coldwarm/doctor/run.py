@@ -228,7 +228,7 @@ class Watching:
         """
         from coldwarm.doctor.record.journal import KEPT
         from coldwarm.doctor.record.signatures import VALUES
-        from coldwarm.runner.process import temporary
+        from coldwarm.runner import temporary
 
         with (
             temporary.made() as folder,

@@ -22,7 +22,7 @@ from coldwarm.functions import (
 )
 from coldwarm.functions.arguments import from_factory
 from coldwarm.functions.backend import UserFunction, has_used_gpu
-from coldwarm.worker import gate, moved
+from coldwarm.worker import gate
 
 TYPE_CHECKING = False
 
@@ -175,7 +175,7 @@ class Inspection:
         answers, _ = gate.stored(path)
         again = values.on_host(answer_of(call.copied().flat))
         if [one.shape for one in again] == [one.shape for one in answers]:
-            drift = [moved.differences(*pair) for pair in zip(again, answers, strict=True)]
+            drift = [gate.differences(*pair) for pair in zip(again, answers, strict=True)]
         else:
             drift = [abs(one) * 0.0 for one in answers]
 

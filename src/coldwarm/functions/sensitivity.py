@@ -7,7 +7,7 @@ and down: in a process of its own, started only where answers differ.
 import sys
 
 from coldwarm.functions import values
-from coldwarm.worker import gate, moved
+from coldwarm.worker import gate
 
 TYPE_CHECKING = False
 
@@ -134,12 +134,12 @@ def moves(  # noqa: PLR0913 - what is called, and what is known of its answer
     def called(change: "Change | None" = None) -> "list[Array]":
         return values.on_host(call(values.duplicate(arguments(), change)))
 
-    noises = moved.noises(lambda: called(lambda leaf: _moved(leaf, share, rng)), answers, share)
+    noises = gate.noises(lambda: called(lambda leaf: _moved(leaf, share, rng)), answers, share)
     if drift:
         noises = [_above(*pair, share) for pair in zip(noises, drift, strict=True)]
     if keep is not None:
         keep(_named(_known(noises, answers)))
-    rounded = moved.rounded(called, answers, spacing)
+    rounded = gate.rounded(called, answers, spacing)
     if drift:
         rounded = [_above(*pair, spacing) for pair in zip(rounded, drift, strict=True)]
     return _named(_known(noises, answers, rounded), rounded)
@@ -164,7 +164,7 @@ def _moved(leaf: "Any", share: float, rng: "np.random.Generator") -> "Any":
         # Whole ones are the same in any type, and may be counts.
         return leaf if leaf == int(leaf.real) else leaf * (1 + share * rng.standard_normal())
     if values.is_torch(leaf) and leaf.is_floating_point():
-        host = moved.moved(leaf.detach().to("cpu").double().numpy(), share, rng)
+        host = gate.moved(leaf.detach().to("cpu").double().numpy(), share, rng)
         same = values.duplicate(leaf)
         torch = sys.modules["torch"]
         with torch.no_grad():
@@ -173,7 +173,7 @@ def _moved(leaf: "Any", share: float, rng: "np.random.Generator") -> "Any":
         return _moved_of_jax(leaf, share, rng)
     if values.is_array(leaf) and getattr(getattr(leaf, "dtype", None), "kind", "") in {"f", "c"}:
         if getattr(leaf, "ndim", 0) and type(leaf).__name__ == "ndarray":
-            return values.placed_like(leaf, moved.moved(leaf, share, rng))
+            return values.placed_like(leaf, gate.moved(leaf, share, rng))
         return leaf * leaf.dtype.type(1 + share * rng.standard_normal())
     return values.duplicate(leaf)
 
@@ -186,7 +186,7 @@ def _moved_of_jax(leaf: "Any", share: float, rng: "np.random.Generator") -> "Any
         return values.duplicate(leaf)
     kind = leaf.dtype
     wide = np.asarray(leaf).astype("c16" if np.dtype(kind).kind == "c" else "f8")
-    return jax.device_put(moved.moved(wide, share, rng).astype(kind), leaf.sharding)
+    return jax.device_put(gate.moved(wide, share, rng).astype(kind), leaf.sharding)
 
 
 def _known(

@@ -17,7 +17,7 @@ from coldwarm.inprocess import carrying, finding, fresh, quiet, sending, several
 from coldwarm.inprocess.compared import compared
 from coldwarm.inprocess.found import result
 from coldwarm.inprocess.sending import FreshOptions, Given, NotMeasuredError
-from coldwarm.runner.process import temporary
+from coldwarm.runner import temporary
 
 if TYPE_CHECKING:
     import os

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from coldwarm.caches.modes import EVERY_CALL
 from coldwarm.contracts.reasons import because, is_wrong
 from coldwarm.inprocess.result import NOT_ASKED, BenchResult
-from coldwarm.runner.schedule.options import COLD
+from coldwarm.runner.cases import COLD
 from coldwarm.stats.cautions import other_calls, partly_tried, two_levels, untried
 from coldwarm.stats.selection import warm_processes
 from coldwarm.stats.summarise import warm_summary

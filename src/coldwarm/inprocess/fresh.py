@@ -16,11 +16,10 @@ from coldwarm.inprocess.sending import BY_NAME_ALONE, NotMeasuredError
 from coldwarm.report.progress import open_progress
 from coldwarm.report.shown import PlainConsole
 from coldwarm.runner import suite
+from coldwarm.runner.cases import BLOCKS, COLD, Options
 from coldwarm.runner.functions import candidates, inspection
 from coldwarm.runner.functions.inspection import Setting
-from coldwarm.runner.process.guarded import Guard
-from coldwarm.runner.schedule.batches import BLOCKS
-from coldwarm.runner.schedule.options import COLD, Options
+from coldwarm.runner.spawn import Guard
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,9 +32,9 @@ if TYPE_CHECKING:
     from coldwarm.functions.arguments import Call
     from coldwarm.inprocess.sending import FreshOptions, Way
     from coldwarm.inprocess.warm import InProcess
+    from coldwarm.runner.cases import Case
     from coldwarm.runner.functions.targets import Target
-    from coldwarm.runner.process.replies import Inspection
-    from coldwarm.runner.schedule.suites import Case
+    from coldwarm.runner.replies import Inspection
 
 _AGAINST = "the answer in the process that asked"
 

@@ -14,7 +14,7 @@ from coldwarm.report.figures import around
 from coldwarm.report.markdown import escaped
 from coldwarm.report.sentences import CAUTION_ADVICE, caution_words, counted, with_advice, words
 from coldwarm.report.words import mode_name
-from coldwarm.runner.schedule.options import COLD
+from coldwarm.runner.cases import COLD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,16 +20,16 @@ from coldwarm.report.shown import PlainConsole
 from coldwarm.runner import suite
 from coldwarm.runner.functions import candidates, inspection, request, targets
 from coldwarm.runner.functions.inspection import Setting
-from coldwarm.runner.process.guarded import Guard
+from coldwarm.runner.spawn import Guard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from coldwarm.inprocess.sending import FreshOptions, Given, Way
+    from coldwarm.runner.cases import Case
     from coldwarm.runner.functions.targets import Target
-    from coldwarm.runner.process.replies import Inspection
-    from coldwarm.runner.schedule.suites import Case
+    from coldwarm.runner.replies import Inspection
     from coldwarm.runner.suite import Outcome
 
 _FEWEST = 2

@@ -28,13 +28,10 @@ from coldwarm.frameworks.settings import told
 from coldwarm.functions import other_calls, values, varying, waiting
 from coldwarm.functions.unfinished import Pending, UnfinishedError, refuse_result
 from coldwarm.report.sentences import with_advice
-from coldwarm.runner import translate
-from coldwarm.runner.machine import settings
-from coldwarm.runner.process import replies
-from coldwarm.runner.schedule.batches import BLOCK_LIMIT, batch_for, block_seconds
+from coldwarm.runner import observe, replies, settings
+from coldwarm.runner.cases import BLOCK_LIMIT, batch_for, block_seconds
 from coldwarm.stats.steady import FEWEST_SAMPLES, detect
-from coldwarm.worker.allocator import is_glibc
-from coldwarm.worker.loop import make_loop
+from coldwarm.worker.loop import is_glibc, make_loop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -115,7 +112,7 @@ class _Warm:
         found = other_calls.measure(call, usual, others, self.arrivals.compiles_so_far)
         found["unchecked"] = because("no_reference")
         reply = convert({"type": "other_calls", **found}, replies.OtherCalls)
-        return translate.other_calls(reply)
+        return observe.other_calls(reply)
 
     def block(self, order: int, batch: int, seconds: float) -> Block:
         """Time one block of calls."""

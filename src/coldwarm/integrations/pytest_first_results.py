@@ -19,11 +19,10 @@ from coldwarm.report.compare import change
 from coldwarm.report.figures import around
 from coldwarm.report.sentences import counted, with_advice
 from coldwarm.report.units import duration, significant
-from coldwarm.runner import recompute
+from coldwarm.runner import recompute, temporary
+from coldwarm.runner.cases import Options
 from coldwarm.runner.functions import bench
 from coldwarm.runner.functions.request import Request
-from coldwarm.runner.process import temporary
-from coldwarm.runner.schedule.options import Options
 from coldwarm.stats.compare.comparable import failure
 from coldwarm.stats.compare.results import (
     IncomparableError,

@@ -30,7 +30,7 @@ from coldwarm.integrations.formats import pyperf as pyperf_format
 from coldwarm.report import compare, terminal
 from coldwarm.report.sentences import counted
 from coldwarm.report.units import duration
-from coldwarm.runner.machine import environment
+from coldwarm.runner import environment
 from coldwarm.stats.compare.results import IncomparableError, compare_results
 from coldwarm.stats.selection import warm_processes
 

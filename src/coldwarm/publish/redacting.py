@@ -17,7 +17,7 @@ from coldwarm.contracts.result import CaseResult, SuiteResult
 from coldwarm.errors import InvalidResultError
 from coldwarm.publish import layout
 from coldwarm.publish.writing import sha256_of, write_new
-from coldwarm.runner.process import temporary
+from coldwarm.runner import temporary
 from coldwarm.runner.user_input import secret_values
 
 if TYPE_CHECKING:

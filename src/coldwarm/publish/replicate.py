@@ -22,7 +22,7 @@ from coldwarm.publish import asked, compare, environment, layout, opening
 from coldwarm.publish.environment import code_requires, pinned
 from coldwarm.publish.writing import replace_file
 from coldwarm.runner import recompute
-from coldwarm.runner.schedule.options import Options
+from coldwarm.runner.cases import Options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -19,7 +19,7 @@ from coldwarm import wire
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.errors import ExitCode, shorten
 from coldwarm.publish import opening
-from coldwarm.runner.process import temporary
+from coldwarm.runner import temporary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

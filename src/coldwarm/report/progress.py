@@ -25,7 +25,7 @@ from coldwarm.report import units
 from coldwarm.report.figures import group_name, headline
 from coldwarm.report.sentences import counted, with_advice
 from coldwarm.report.words import mode_name
-from coldwarm.runner.listener import Listener
+from coldwarm.runner.ledger import Listener
 from coldwarm.stats.selection import is_beside, rejected
 
 if TYPE_CHECKING:

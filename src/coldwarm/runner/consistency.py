@@ -12,8 +12,8 @@ from coldwarm.contracts import nextstat
 from coldwarm.contracts.codec import cleaned
 from coldwarm.contracts.observation import PARTS, first_result_s
 from coldwarm.contracts.reasons import is_wrong
-from coldwarm.runner.machine.telemetry import must_be_flagged
-from coldwarm.runner.schedule import limits
+from coldwarm.runner import ledger
+from coldwarm.runner.telemetry import must_be_flagged
 from coldwarm.stats.selection import claims
 
 if TYPE_CHECKING:
@@ -484,7 +484,7 @@ def _limitations(case: CaseResult) -> Iterator[Conflict]:
     owners = {*(case.protocol.caches or ()), "bytecode"}
     if case.protocol.caches is None or not owners <= modes.owners().keys():
         return
-    made = limits.limitations(owners, case.protocol.cache_modes)
+    made = ledger.limitations(owners, case.protocol.cache_modes)
     n_noted = len(case.limitations) - len(made)
     noted = [reason.code for reason in case.limitations[: max(n_noted, 0)]]
     expected = noted[:1] == ["own_memo"] if case.protocol.own is not None else not noted

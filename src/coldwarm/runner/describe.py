@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING, Literal
 from coldwarm import __version__
 from coldwarm.contracts.base import WARM
 from coldwarm.contracts.result import Effort, Protocol
+from coldwarm.runner.cases import BATCH_WINDOW_S, BLOCK_LIMIT, SHORT_CALL_S, affinity
 from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.identifying import own_without
-from coldwarm.runner.process.isolation import owners_of, settings, shared
-from coldwarm.runner.schedule.batches import BATCH_WINDOW_S, BLOCK_LIMIT, SHORT_CALL_S
-from coldwarm.runner.schedule.options import affinity
+from coldwarm.runner.isolation import fixed_variables, owners_of, sharing_variables
 
 if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
     from coldwarm.registry import BackendSpec
-    from coldwarm.runner.schedule.options import Options
-    from coldwarm.runner.schedule.suites import Case
+    from coldwarm.runner.cases import Case, Options
 
 WINDOWS = {
     "interpreter": "from just before the spawn to the first line of the worker",
@@ -79,9 +77,9 @@ INTERLEAVING = (
 def _variables(case: Case, options: Options) -> dict[str, str]:
     """Return what is set for every process of a case."""
     backend, device = case.backend, case.device
-    fixed = settings(backend, device, options.threads, deterministic=options.deterministic)
+    fixed = fixed_variables(backend, device, options.threads, deterministic=options.deterministic)
     base = {**os.environ, **case.variables}
-    return {**(shared(base, backend) if device == "gpu" else {}), **fixed}
+    return {**(sharing_variables(base, backend) if device == "gpu" else {}), **fixed}
 
 
 def windows(backend: BackendSpec, *, scenario: bool = False, built: bool = False) -> dict[str, str]:

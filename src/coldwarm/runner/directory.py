@@ -20,7 +20,7 @@ from coldwarm.errors import (
     printable,
     storage_error,
 )
-from coldwarm.runner.process import temporary
+from coldwarm.runner import temporary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -1,22 +1,31 @@
-"""Takes one process through its life: start, blocks, end."""
+"""The lives of a run's processes: measured ones, and those that make references and artifacts.
+
+What a backend ``prepares`` ahead of time is made once for a case, under the run's own working
+directory; a run that goes on makes it again. Each measured process gets a copy beside its caches,
+so that none can change what the next one loads, and so that the listings of caches prove it was
+there.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
+import shutil
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from coldwarm.caches import files, listing, made, pages
+from coldwarm.caches import files, listing, made
+from coldwarm.caches.made import OWNER
 from coldwarm.contracts.reasons import because
+from coldwarm.contracts.result import Artifact, Making
 from coldwarm.errors import storage_error
-from coldwarm.runner import artifacts
-from coldwarm.runner.machine import settings, telemetry
-from coldwarm.runner.process import replies, temporary, view
-from coldwarm.runner.process.isolation import build, owners_of, program
-from coldwarm.runner.process.spawn import MeasuredProcess, OutOfTimeError, ProcessFailedError
-from coldwarm.runner.running import Begun, Place, Running, Slot
-from coldwarm.runner.schedule.options import affinity
+from coldwarm.runner import isolation, observe, replies, settings, telemetry, temporary
+from coldwarm.runner.cases import affinity
+from coldwarm.runner.guard import MARK
+from coldwarm.runner.isolation import owners_of, process_variables, program_name
+from coldwarm.runner.observe import Begun, RunContext, Running, Slot
+from coldwarm.runner.spawn import MeasuredProcess, OutOfTimeError, ProcessFailedError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -25,13 +34,51 @@ if TYPE_CHECKING:
     from coldwarm.caches.listing import Listing
     from coldwarm.contracts.base import CacheMode, CacheSettings
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.runner.schedule.suites import Case
+    from coldwarm.runner.cases import Case
+
+
+def artifact_folder(work: Path, case: Case) -> Path:
+    """Return where a run's working directory has what was made for a case."""
+    return work / "made" / case.id
+
+
+def describe_artifacts(folder: Path) -> list[Artifact]:
+    """Return the files in a folder with their sizes and hashes."""
+    return [
+        Artifact(
+            name=str(path.relative_to(folder)),
+            bytes=path.stat().st_size,
+            sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
+        )
+        for path in _artifact_files(folder)
+    ]
+
+
+def lay_artifacts(work: Path, case: Case, root: Path) -> list[Path]:
+    """Copy what was made for a case beside the caches of a process; return the copies.
+
+    A copy that an earlier process of the same caches was given is replaced.
+    """
+    if not case.backend.prepares:
+        return []
+    target = root / OWNER
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(artifact_folder(work, case), target)
+    copies = _artifact_files(target)
+    for path in copies:
+        with path.open("rb") as file:
+            os.fsync(file.fileno())  # pages that are not on the disk could not be dropped
+    return copies
+
+
+def _artifact_files(folder: Path) -> list[Path]:
+    return [path for path in sorted(folder.rglob("*")) if path.is_file()]
 
 
 _EMPTY = {"cold_process_cold_cache", "first_ever"}
 
 
-def job(place: Place, slot: Slot) -> dict[str, Any]:
+def job(place: RunContext, slot: Slot) -> dict[str, Any]:
     """Return the job of a process, as it goes down the pipe."""
     case = slot.case
     prepared = case.backend.prepares
@@ -53,7 +100,7 @@ def job(place: Place, slot: Slot) -> dict[str, Any]:
     }
 
 
-def watched(place: Place, slot: Slot) -> dict[str, Any]:
+def watched(place: RunContext, slot: Slot) -> dict[str, Any]:
     """Return what a process is to tell of the files that it opens; see ``frameworks.opened``."""
     since_ns = place.since_ns if slot.case.since_ns is None else slot.case.since_ns
     return {
@@ -67,12 +114,12 @@ def watched(place: Place, slot: Slot) -> dict[str, Any]:
     }
 
 
-def _ours(place: Place) -> list[str]:
+def _ours(place: RunContext) -> list[str]:
     """Return the folders in which the run has its own files."""
     return [os.path.realpath(place.work), *temporary.own()]
 
 
-def case_job(place: Place, case: Case) -> dict[str, Any]:
+def case_job(place: RunContext, case: Case) -> dict[str, Any]:
     """Return the part of a job that says which backend and which workload."""
     return {
         "backend": case.backend.named(),
@@ -95,7 +142,7 @@ def workload_job(case: Case, seed: int) -> dict[str, Any]:
 
 
 def variables(  # noqa: PLR0913 - each is one independent fact of a process
-    place: Place,
+    place: RunContext,
     case: Case,
     mode: CacheMode,
     root: Path,
@@ -104,7 +151,7 @@ def variables(  # noqa: PLR0913 - each is one independent fact of a process
     hidden: Collection[str] = (),
 ) -> dict[str, str]:
     """Return the environment of a process; makes the folders of its caches under ``root``."""
-    found = build(
+    found = process_variables(
         {**os.environ, **case.variables},
         case.backend,
         device=case.device,
@@ -120,11 +167,11 @@ def variables(  # noqa: PLR0913 - each is one independent fact of a process
 
 
 def spawn(
-    place: Place,
+    place: RunContext,
     case: Case,
     job_: Mapping[str, Any],
     variables_: Mapping[str, str],
-    view_: view.View | None = None,
+    view: isolation.View | None = None,
 ) -> MeasuredProcess:
     """Start the process of a job."""
     options = place.options
@@ -133,13 +180,13 @@ def spawn(
         variables_,
         place.guard,
         timeout_s=options.timeout_s,
-        python=program(case.python, case.backend),
+        python=program_name(case.python, case.backend),
         affinity=affinity(options) if options.threads else None,
-        view=view_,
+        enter=None if view is None else view.enter,
     )
 
 
-def start(place: Place, slot: Slot) -> Running:
+def start(place: RunContext, slot: Slot) -> Running:
     """Start a process and wait for its first results.
 
     Raises:
@@ -148,7 +195,7 @@ def start(place: Place, slot: Slot) -> Running:
     return first_results(place, begin(place, slot))
 
 
-def begin(place: Place, slot: Slot) -> Begun:
+def begin(place: RunContext, slot: Slot) -> Begun:
     """Start a process.
 
     Raises:
@@ -159,13 +206,13 @@ def begin(place: Place, slot: Slot) -> Begun:
     try:
         hidden = slot.hidden if slot.mode in _EMPTY else ()
         found = variables(place, case, slot.mode, slot.root, slot.cache_settings, hidden=hidden)
-        seen = view.make(slot.root, hidden, _ours(place), again=slot.mode not in _EMPTY)
-        copies = artifacts.lay(place.work, case, slot.root)
+        seen = isolation.make_view(slot.root, hidden, _ours(place), again=slot.mode not in _EMPTY)
+        copies = lay_artifacts(place.work, case, slot.root)
         before = _listings(slot, owners_of(case.backend, case.device, slot.mode))
     except OSError as error:
         raise storage_error(slot.root, error) from error
     if slot.mode == "first_ever":
-        pages.drop([*pages.runtime_files(), *copies])
+        listing.drop_pages([*listing.runtime_files(), *copies])
     order = place.next_order(f"{case.id} {slot.mode} round {slot.round}")
     started_at = place.clock.date()
     reading = telemetry.read(place.clock.now_s())
@@ -174,7 +221,7 @@ def begin(place: Place, slot: Slot) -> Begun:
     return Begun(slot, process, order, started_at, before, reading, found, user_settings)
 
 
-def first_results(place: Place, begun: Begun, *, together: bool = False) -> Running:
+def first_results(place: RunContext, begun: Begun, *, together: bool = False) -> Running:
     """Wait for the first results of a process; ``together``: others started meanwhile.
 
     Raises:
@@ -207,7 +254,7 @@ def first_results(place: Place, begun: Begun, *, together: bool = False) -> Runn
     return running
 
 
-def cancel(place: Place, begun: Begun) -> None:
+def cancel(place: RunContext, begun: Begun) -> None:
     """End a process whose first results are not wanted any more."""
     if begun.process.exit is None:
         begun.process.kill()
@@ -227,7 +274,7 @@ def bind(running: Running, processors: Sequence[int]) -> None:
 
 
 def block(
-    place: Place, running: Running, batch: int, seconds: float, limit: int
+    place: RunContext, running: Running, batch: int, seconds: float, limit: int
 ) -> tuple[replies.Block, int]:
     """Let a held process run one block of warm calls; return it and its position in time.
 
@@ -254,7 +301,7 @@ def ask_to_end(running: Running) -> None:
     running.asked_to_end = True
 
 
-def finish(place: Place, running: Running) -> None:
+def finish(place: RunContext, running: Running) -> None:
     """End a process and hear its last word.
 
     Raises:
@@ -307,15 +354,113 @@ def _refuse_unchecked(running: Running) -> None:
         raise ProcessFailedError(reason, running.process.output_tail)
 
 
-def abandon(place: Place, running: Running) -> None:
+def abandon(place: RunContext, running: Running) -> None:
     """End a process whose result is not wanted any more, whatever it does."""
     if running.process.exit is None:
         running.process.kill()
     _count(place, running)
 
 
-def _count(place: Place, running: Running) -> None:
+def _count(place: RunContext, running: Running) -> None:
     """Add the time of a process that has ended, once."""
     if not running.counted:
         place.measured_s += running.process.active_s
     running.counted = True
+
+
+def compute_reference(place: RunContext, case: Case) -> str:
+    """Write the answer of a case's group; return the hash of its inputs.
+
+    Where the case brings an answer, nothing is computed. The path is put into ``place.references``.
+
+    Raises:
+        ProcessFailedError: there is no answer.
+        OutOfTimeError: the time of the whole run is over.
+    """
+    if case.answer is not None:
+        place.references[case.group] = case.answer.path
+        place.inputs[case.group] = case.answer.inputs_sha256
+        return case.answer.inputs_sha256
+    path = str(place.work / f"{case.group}.npz")
+    place.references[case.group] = path
+    job = {"role": "reference", **workload_job(case, place.options.seed), "reference": path}
+    variables = {**os.environ, MARK: place.guard.mark_value}
+    process = MeasuredProcess(job, variables, place.guard, timeout_s=place.options.timeout_s)
+    try:
+        reply = replies.receive(process, replies.Reference)
+        process.wait()
+    except OutOfTimeError:
+        text = f"the reference of {case.group}"
+        raise OutOfTimeError(text) from None
+    except ProcessFailedError as error:
+        reason = because("reference_failed", error.reason)
+        raise ProcessFailedError(reason, error.detail) from error
+    finally:
+        process.kill()
+    place.inputs[case.group] = reply.input_sha256
+    return reply.input_sha256
+
+
+_MAKING_MODE: CacheMode = "cold_process_cold_cache"
+"""A making starts with empty caches: nothing that it is charged for was there before."""
+
+
+def make_artifacts(place: RunContext, case: Case) -> Making:
+    """Make what a case's measured processes load, in a process of its own.
+
+    Raises:
+        ProcessFailedError: nothing was made; the reason says at which step.
+    """
+    root, folder = place.work / "caches" / f"{case.id}-make", artifact_folder(place.work, case)
+    try:
+        for path in (root, folder):
+            isolation.discard(path)
+            path.mkdir(parents=True)
+        found = variables(place, case, _MAKING_MODE, root)
+    except OSError as error:
+        raise storage_error(root, error) from error
+    before = {
+        owner: listing.take(root / owner)
+        for owner in owners_of(case.backend, case.device, _MAKING_MODE)
+        if owner != OWNER
+    }
+    order, date = place.next_order(f"{case.id} make"), place.clock.date()
+    reading = telemetry.read(place.clock.now_s())
+    job = {**case_job(place, case), "role": "make", "made": str(folder)}
+    process = spawn(place, case, job, found)
+    try:
+        reply = replies.receive(process, replies.Made)
+        ended = process.wait()
+    except ProcessFailedError as error:
+        raise _explained(error) from error
+    finally:
+        process.kill()
+        place.measured_s += process.active_s
+    after = telemetry.read(place.clock.now_s())
+    made = describe_artifacts(folder)
+    if not made:
+        raise _explained(ProcessFailedError(because("no_artifact"), process.output_tail))
+    spans = observe.phases(reply.entered_ns, reply.phases, process.spawned_ns)
+    return Making(
+        case=case.id,
+        order=order,
+        started_at=date,
+        wall_s=ended.wall_s,
+        phases=spans,
+        parts=observe.call_parts(reply.parts, spans[-1].duration_s),
+        artifacts=made,
+        evidence=observe.evidence(
+            before, {owner: listing.take(root / owner) for owner in before}, reply.counters
+        ),
+        input_sha256=reply.input_sha256,
+        device=observe.device(reply.device),
+        versions=reply.versions,
+        telemetry=telemetry.between(reading, after, ended.cpu_s, observe.totals_of(reply)),
+    )
+
+
+def _explained(error: ProcessFailedError) -> ProcessFailedError:
+    """Say that it was the making that failed; a missing device is reported as it is."""
+    if error.reason.code == "gpu_unavailable":
+        return error
+    return ProcessFailedError(because("making_failed", error.reason), error.detail)

@@ -30,11 +30,10 @@ from coldwarm.contracts.parsing import dotted, fault, line_of
 from coldwarm.contracts.reader import NAME, ArtifactFinding, artifacts, check, inside
 from coldwarm.contracts.reasons import because, is_wrong, together
 from coldwarm.errors import ContractError, UsageError
-from coldwarm.runner import consistency
+from coldwarm.runner import consistency, ledger
 from coldwarm.runner.consistency import Conflict, by_any_rules, impossible, inconsistent
 from coldwarm.runner.harness import harness_sha256
-from coldwarm.runner.schedule import limits
-from coldwarm.runner.schedule.killed import from_outside, tried
+from coldwarm.runner.ledger import as_tried, killed_from_outside
 from coldwarm.stats import outcome
 from coldwarm.stats.answers import answers
 
@@ -56,7 +55,7 @@ def _rejudged(one: Observation, *, compiles: bool) -> Observation:
 
     One that failed, or that somebody killed, keeps what it has, which counts for nothing.
     """
-    if one.status == "failed" or (one.status == "rejected" and from_outside(one.reason)):
+    if one.status == "failed" or (one.status == "rejected" and killed_from_outside(one.reason)):
         return one
     known = set(modes.owners())
     if any(found.owner not in known for found in one.evidence):
@@ -128,7 +127,7 @@ def computed(case: CaseResult, observations: Sequence[Observation]) -> CaseResul
         counts=made.counts,
         filled_by=[]
         if is_wrong(reason)
-        else limits.filled_by(observations, on_request=any(one.code for one in case.filled_by)),
+        else ledger.filled_by(observations, on_request=any(one.code for one in case.filled_by)),
         observations=list(observations),
     )
 
@@ -435,13 +434,13 @@ def _journalled(measured: Measured) -> Iterator[tuple[str, CaseResult, list[Conf
         one = entry.record
         if isinstance(one, Observation):
             # A resumed run holds a process that was killed as tried, and not as failed.
-            told.setdefault(one.case, {})[one.cache_mode, one.round, one.attempt] = tried(one)
+            told.setdefault(one.case, {})[one.cache_mode, one.round, one.attempt] = as_tried(one)
     for name, case in measured.cases.items():
         yield measured.files[name], case, list(_as_told(case, told.get(name, {})))
 
 
 def _as_told(case: CaseResult, told: dict[tuple[str, int, int], Observation]) -> Iterator[Conflict]:
-    kept = {(one.cache_mode, one.round, one.attempt): tried(one) for one in case.observations}
+    kept = {(one.cache_mode, one.round, one.attempt): as_tried(one) for one in case.observations}
     if is_wrong(case.reason):
         told = {key: outcome.without_timing(one) for key, one in told.items()}
     for key in told.keys() | kept.keys():

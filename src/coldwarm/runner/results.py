@@ -12,8 +12,8 @@ from coldwarm.contracts.environment import ENVIRONMENT
 from coldwarm.contracts.reasons import because, is_wrong
 from coldwarm.contracts.result import CaseResult, SuiteCase, SuiteResult
 from coldwarm.runner.describe import protocol
-from coldwarm.runner.process.isolation import owners_of
-from coldwarm.runner.schedule import limits
+from coldwarm.runner.isolation import owners_of
+from coldwarm.runner.ledger import filled_by, limitations
 from coldwarm.stats import outcome
 from coldwarm.stats.answers import answers
 
@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.runner.schedule.ledger import Ledger
-    from coldwarm.runner.schedule.options import Options
-    from coldwarm.runner.schedule.suites import Case
+    from coldwarm.runner.cases import Case, Options
+    from coldwarm.runner.ledger import Ledger
 
     Save = Callable[[str, bytes], str]
     """Writes a file of the run, by its name, and returns its hash."""
@@ -82,7 +81,7 @@ def case_result(case: Case, ledger: Ledger, facts: RunFacts) -> CaseResult:
         limitations=_limitations(case, facts.options, observations),
         warnings=summary.warnings,
         counts=summary.counts,
-        filled_by=limits.filled_by(observations, on_request=case.backend.keeps_on_request),
+        filled_by=filled_by(observations, on_request=case.backend.keeps_on_request),
         made=[] if wrong else ledger.made(case),
         observations=[outcome.without_timing(seen) for seen in observations]
         if wrong
@@ -112,7 +111,7 @@ def _limitations(case: Case, options: Options, observations: Sequence[Observatio
     names = {name for m in options.cache_modes for name in owners_of(case.backend, case.device, m)}
     if set(options.cache_modes) - {"first_ever"}:
         names.add("bytecode")
-    return [*_borne_out(case.notes, observations), *limits.limitations(names, options.cache_modes)]
+    return [*_borne_out(case.notes, observations), *limitations(names, options.cache_modes)]
 
 
 def _borne_out(notes: Sequence[Reason], observations: Sequence[Observation]) -> list[Reason]:

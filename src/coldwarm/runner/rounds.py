@@ -17,17 +17,14 @@ from typing import TYPE_CHECKING
 
 from coldwarm.caches import modes
 from coldwarm.contracts.base import FILLED, WARM, CacheMode
-from coldwarm.runner import launch, making, translate
-from coldwarm.runner.beside import Beside
+from coldwarm.runner import isolation, launch, ledger, observe
+from coldwarm.runner.companions import Companions
+from coldwarm.runner.harness import MOST_TRIES
 from coldwarm.runner.identifying import observation_without
-from coldwarm.runner.process import isolation, view
-from coldwarm.runner.process.guarded import ENDING
-from coldwarm.runner.process.spawn import ProcessFailedError
-from coldwarm.runner.running import Running, Slot
-from coldwarm.runner.schedule import killed
-from coldwarm.runner.schedule.ledger import used_s
-from coldwarm.runner.starts import Starts
-from coldwarm.runner.turns import Turns
+from coldwarm.runner.ledger import used_s
+from coldwarm.runner.observe import Running, Slot
+from coldwarm.runner.spawn import ENDING, ProcessFailedError
+from coldwarm.runner.turns import Starts, Turns
 from coldwarm.stats.selection import is_beside
 
 if TYPE_CHECKING:
@@ -35,11 +32,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coldwarm.contracts.observation import Observation
+    from coldwarm.runner.cases import Case
     from coldwarm.runner.directory import RunDirectory
-    from coldwarm.runner.listener import Listener
-    from coldwarm.runner.running import Place
-    from coldwarm.runner.schedule.ledger import Ledger
-    from coldwarm.runner.schedule.suites import Case
+    from coldwarm.runner.ledger import Ledger, Listener
+    from coldwarm.runner.observe import RunContext
 
 _MAX_ATTEMPTS = 3
 _ENOUGH = 2
@@ -62,7 +58,7 @@ _INTERRUPTING = {signal.SIGINT, *ENDING}
 class Rounds:
     """Measures rounds; writes every observation down as it arrives."""
 
-    place: Place
+    place: RunContext
     directory: RunDirectory
     ledger: Ledger
     listener: Listener
@@ -105,7 +101,7 @@ class Rounds:
     def __post_init__(self) -> None:
         """Prepare the turns of the warm blocks."""
         self._turns = Turns(self.place, self.late, self._dropped_out)
-        self._beside = Beside(
+        self._beside = Companions(
             self.place,
             self.ledger,
             self.listener,
@@ -130,7 +126,9 @@ class Rounds:
             return
         self.listener.process(case.id, "making what it loads", 1, 1)
         try:
-            made = killed.again(lambda: making.make(self.place, case), ProcessFailedError)
+            made = ledger.retry_killed(
+                lambda: launch.make_artifacts(self.place, case), ProcessFailedError
+            )
         except ProcessFailedError as error:
             self.fail(case, error, round_)
             return
@@ -154,11 +152,11 @@ class Rounds:
             StorageError: as ``_failed``.
         """
         seen = self._failed(slot, error, running)
-        if not killed.from_outside(error.reason):
+        if not ledger.killed_from_outside(error.reason):
             return seen
         self._killed[slot.case.id, slot.round] += 1
-        late = self._killed[slot.case.id, slot.round] >= killed.MOST_TRIES
-        return seen if late else killed.tried(seen)
+        late = self._killed[slot.case.id, slot.round] >= MOST_TRIES
+        return seen if late else ledger.as_tried(seen)
 
     def _failed(
         self, slot: Slot, error: ProcessFailedError, running: Running | None = None
@@ -172,11 +170,11 @@ class Rounds:
         if running is not None:
             launch.abandon(place, running)
             wall_s = running.process.wait().wall_s
-        isolation.check(place.work, f"{error.reason}\n{error.detail}")
+        isolation.check_disk(place.work, f"{error.reason}\n{error.detail}")
         order = error.order if running is None else running.order
         if order is None:  # there was no process
             order = max(len(place.order) - 1, 0)
-        return translate.failed(slot, error, place.clock.date(), order, wall_s)
+        return observe.failed(slot, error, place.clock.date(), order, wall_s)
 
     def _record(self, observation: Observation) -> None:
         if self.place.options.leave_out_private:
@@ -231,7 +229,7 @@ class Rounds:
                 return
             slot = self._slot(case, mode, round_, persistent=False)
             observation = self._whole(slot)
-            self._hidden[case.id] |= translate.of_earlier(observation)
+            self._hidden[case.id] |= observe.files_of_earlier(observation)
             self._record(observation)
             filled = mode == "cold_process_cold_cache" and observation.status == "ok"
             if filled:
@@ -250,7 +248,7 @@ class Rounds:
         """Keep the caches that a process has filled, instead of those from before."""
         before = self._filled.get(slot.case.id)
         if before is not None:
-            view.discard(before)
+            isolation.discard(before)
         self._filled[slot.case.id] = slot.root
 
     def _drop(self, slot: Slot) -> None:
@@ -259,7 +257,7 @@ class Rounds:
             return
         if self._filled.get(slot.case.id) == slot.root:
             del self._filled[slot.case.id]
-        view.discard(slot.root)
+        isolation.discard(slot.root)
 
     def _whole(self, slot: Slot) -> Observation:
         running = None
@@ -268,7 +266,7 @@ class Rounds:
             launch.finish(self.place, running)
         except ProcessFailedError as error:
             return self._failure(slot, error, running)
-        return translate.observation(running)
+        return observe.observation(running)
 
     def _fill(self, case: Case, round_: int) -> bool:
         """Make sure that there are filled caches, by a run that is thrown away if need be."""
@@ -279,7 +277,7 @@ class Rounds:
             return True
         root = self.place.work / "caches" / f"{case.id}-{round_}-fill"
         while True:
-            view.discard(root)
+            isolation.discard(root)
             root.mkdir(parents=True)
             self.listener.process(case.id, "filling its caches", 1, 1)
             attempt = self.ledger.next_attempt(case, "cold_process_cold_cache", round_)
@@ -292,7 +290,9 @@ class Rounds:
                 hidden=self._hidden[case.id] | case.hidden,
             )
             observation = self._whole(slot)
-            if observation.status != "failed" and not killed.from_outside(observation.reason):
+            if observation.status != "failed" and not ledger.killed_from_outside(
+                observation.reason
+            ):
                 self._filled[case.id] = root
                 return True
             self._record(observation)
@@ -373,7 +373,7 @@ class Rounds:
                 self._drop(slot)
                 continue
             running.process.hold()
-            observation = translate.observation(running)
+            observation = observe.observation(running)
             if observation.status != "ok":  # else its end says all, and that its answer was right
                 self._record(observation)
             if observation.status == "ok":
@@ -393,7 +393,7 @@ class Rounds:
         except ProcessFailedError as error:
             observation = self._failure(running.slot, error, running)
         else:
-            observation = translate.observation(running)
+            observation = observe.observation(running)
         self._record(observation)
         kept = self._filled.get(running.slot.case.id) == running.slot.root
         if running.slot.allocator != "keeps_memory" and (observation.status != "ok" or not kept):

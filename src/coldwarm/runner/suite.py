@@ -12,34 +12,191 @@ import msgspec
 
 from coldwarm.clock import Clock
 from coldwarm.contracts import codec, journal
-from coldwarm.contracts.environment import ENVIRONMENT, fingerprint
-from coldwarm.contracts.reasons import because
-from coldwarm.runner import identifying, recompute, references, results, resuming
+from coldwarm.contracts.base import MOST_S
+from coldwarm.contracts.environment import ENVIRONMENT, differences, fingerprint
+from coldwarm.contracts.journal import Fault, Header, JournalEntry
+from coldwarm.contracts.observation import Observation
+from coldwarm.contracts.reasons import RefusedError, because
+from coldwarm.contracts.result import CaseResult, Making
+from coldwarm.errors import ContractError, ResumeError, printable
+from coldwarm.runner import (
+    cases,
+    effort,
+    environment,
+    harness,
+    identifying,
+    isolation,
+    launch,
+    ledger,
+    recompute,
+    results,
+    settings,
+    software,
+)
+from coldwarm.runner.cases import choose
 from coldwarm.runner.directory import JOURNAL, RunDirectory
+from coldwarm.runner.effort import Budget, Effort, Estimates, seconds_left, wanting
 from coldwarm.runner.harness import harness_sha256
-from coldwarm.runner.listener import Listener
-from coldwarm.runner.machine import environment, ptxas, settings
-from coldwarm.runner.process import isolation
-from coldwarm.runner.process.guarded import Guard, terminable
-from coldwarm.runner.process.spawn import OutOfTimeError, ProcessFailedError
+from coldwarm.runner.ledger import Ledger, Listener, in_order, places_of, used_s
+from coldwarm.runner.observe import RunContext, reason_against
 from coldwarm.runner.rounds import Rounds
-from coldwarm.runner.running import Place
-from coldwarm.runner.schedule import availability, budget, killed, suites
-from coldwarm.runner.schedule.budget import Budget, Estimates, left, wanting
-from coldwarm.runner.schedule.effort import Effort
-from coldwarm.runner.schedule.ledger import Ledger
+from coldwarm.runner.spawn import Guard, OutOfTimeError, ProcessFailedError, terminable
 from coldwarm.stats import outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from coldwarm.contracts.environment import Environment
-    from coldwarm.contracts.reasons import RefusedError
-    from coldwarm.contracts.result import CaseResult, SuiteResult
-    from coldwarm.runner.schedule.budget import Wanted
-    from coldwarm.runner.schedule.options import Options
-    from coldwarm.runner.schedule.suites import Case
+    from coldwarm.contracts.result import SuiteResult
+    from coldwarm.runner.cases import Case, Options
+    from coldwarm.runner.effort import Wanted
+
+
+_MOST_EVENTS = 10_000
+
+
+@dataclass
+class _Earlier:
+    """What the journal of an earlier part holds."""
+
+    header: Header
+    ledger: Ledger = field(default_factory=Ledger)
+    places: dict[int, str] = field(default_factory=dict)
+    """Every process and block by its place in the order in which they ran."""
+    events: list[dict[str, Any]] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+    """Lines that cannot be used."""
+
+    def add(self, seen: Observation) -> None:
+        """Add a process; one that was killed from outside may be tried again."""
+        self.ledger.add(ledger.as_tried(seen))
+        self.places.update(places_of(seen))
+
+    def order(self, path: Path) -> list[str]:
+        """Return the processes and blocks in their order.
+
+        Raises:
+            ResumeError: nothing is known of most of them.
+        """
+        return _order(self.places, path)
+
+    def used_s(self, cases: Iterable[Case]) -> float:
+        """Return the seconds in which a process of one of these cases ran."""
+        return sum(
+            sum(used_s(one) for one in self.ledger.of(case))
+            + sum(making.wall_s for making in self.ledger.made(case))
+            for case in cases
+        )
+
+
+def read_earlier(lines: Iterable[JournalEntry | Fault], header: Header, path: Path) -> _Earlier:
+    """Return what the lines of a journal in ``path`` say, which began with ``header``.
+
+    What was killed from outside counts as tried and not as failed: it may be tried again.
+
+    Raises:
+        ResumeError: they say what no run has written.
+    """
+    earlier = _Earlier(header)
+    _event({"total_s": header.options.get("time_budget_s")}, path)
+    for line in lines:
+        if isinstance(line, Fault):
+            earlier.faults.append(line)
+            continue
+        record = line.record
+        if isinstance(record, Observation):
+            earlier.add(record)
+        elif isinstance(record, Making):
+            earlier.ledger.add_making(record)
+            earlier.places[record.order] = f"{record.case} make"
+        elif line.kind == "event":
+            earlier.events.append(_event(record, path))
+            if len(earlier.events) > _MOST_EVENTS:
+                raise ResumeError(f"{path}: the journal has more events than any run; {_ADVICE}")
+    earlier.order(path)
+    return earlier
+
+
+_ADVICE = "restore the journal, or start a new run in another --out-dir"
+_MOST_MISSING = 1000
+"""Processes of which there is no record, each in flight when a part of the run ended."""
+
+
+def _event(record: dict[str, Any], path: Path) -> dict[str, Any]:
+    total_s = record.get("total_s")
+    if total_s is None or (isinstance(total_s, int | float) and 0 <= total_s < MOST_S):
+        return record
+    raise ResumeError(
+        printable(f"{path}: the journal gives a budget of {total_s!r:.40}; {_ADVICE}")
+    )
+
+
+def _order(places: dict[int, str], path: Path) -> list[str]:
+    """Return the processes and blocks of an earlier part of a run in their order."""
+    last = max(places, default=-1)
+    if last >= len(places) + _MOST_MISSING:
+        text = f"{path}: the journal says that something ran as number {last}, of {len(places)}"
+        raise ResumeError(f"{text}; {_ADVICE}")
+    return in_order(places)
+
+
+def restored_observations(ledger: Ledger, folder: Path, *, trusted: bool) -> list[Observation]:
+    """Return observations of the case files in ``folder`` that a journal has lost.
+
+    ``trusted``: the index agrees with the files.
+
+    Raises:
+        ResumeError: there are some, and no index that vouches for them.
+    """
+    lost: list[Observation] = []
+    for file in sorted(folder.glob("*.json")):
+        try:
+            record = codec.decode(codec.read_bytes(file), str(file))
+        except ContractError:  # what cannot be read is no loss
+            continue
+        held = record.observations if isinstance(record, CaseResult) else []
+        missing = [seen for seen in held if not ledger.holds(seen)]
+        if missing and not trusted:
+            what = f"{file} has {len(missing)} observations that the journal lacks"
+            text = f"{what}, and would be overwritten by less; {_ADVICE}"
+            raise ResumeError(printable(text))
+        lost += missing
+    return lost
+
+
+def refuse_changes(first: Header, now: dict[str, Any], machine: Environment) -> None:
+    """Refuse to go on where the parts of a run would not belong together.
+
+    How long it may go on, and where a value was written, is no part of what it was begun with.
+
+    Raises:
+        ResumeError: the options, the environment or a source changed since.
+    """
+    changed = [
+        f"option {name}: {first.options.get(name)!r} is now {value!r}"
+        for name, value in now["options"].items()
+        if first.options.get(name) != value and name not in {"time_budget_s", "option_origins"}
+    ]
+    if first.harness_sha256 != now["harness_sha256"]:
+        changed.append("the harness's own source")
+    changed += [
+        f"the source of {name}"
+        for name, sha256 in now["sources"].items()
+        if first.sources.get(name) != sha256
+    ]
+    if first.fingerprint != now["fingerprint"]:
+        told = first.environment
+        document = told.encode() if isinstance(told, str) else msgspec.json.encode(told)
+        before = codec.decode(document, "the journal's environment")
+        differing = differences(before, machine) if isinstance(before, type(machine)) else []
+        changed += [f"{d.name}: {d.a} became {d.b}" for d in differing] or ["the environment"]
+    if changed:
+        text = (
+            f"this run cannot be resumed: {'; '.join(changed[:4])} changed since it started;"
+            " put it back, or start a new run in another --out-dir"
+        )
+        raise ResumeError(text)
 
 
 @dataclass(frozen=True)
@@ -81,14 +238,27 @@ def run(  # noqa: PLR0913 - each is a choice of its own, and all but two have a 
         ResumeError: there is nothing to resume, or something changed since.
         StorageError: a file could not be written.
     """
-    chosen = suites.choose(options) if cases is None else list(cases)
-    settings.refuse(chosen, os.environ)
+    chosen = choose(options) if cases is None else list(cases)
+    refuse_settings(chosen, os.environ)
     isolation.refuse_unnameable(out_dir.absolute(), [case.backend for case in chosen])
     with RunDirectory(out_dir, resume=resume) as directory, terminable():
         session = _Session(
             options, chosen, directory, listener or Listener(), clock or Clock(), spent_s, failures
         )
         return session.run(resume=resume, more_s=more_s)
+
+
+def refuse_settings(cases: Iterable[Case], base: Mapping[str, str]) -> None:
+    """Refuse to measure backends under settings that make them another thing.
+
+    Raises:
+        RefusedError: there is such a setting; a user's own functions are never refused.
+    """
+    for case in cases:
+        set_by_backend = case.backend.environment(case.device, None)
+        found = settings.of_user(base, {**base, **set_by_backend})
+        if (reason := reason_against(case, found)) is not None:
+            raise RefusedError(reason)
 
 
 @dataclass
@@ -125,11 +295,13 @@ class _Session:
         runnable = [case for case in self.cases if case.id not in facts.unavailable]
         interrupted = False
         with Guard() as guard:
-            place = Place(self.options, guard, self.clock, self.directory.work, order=self.order)
+            place = RunContext(
+                self.options, guard, self.clock, self.directory.work, order=self.order
+            )
             place.measured_s = previous_s
             guard.ends_s = budget.ends_s
             if any(case.device == "gpu" for case in runnable):
-                place.gpu_search_path = ptxas.search_path(os.environ.get("PATH", ""))
+                place.gpu_search_path = software.ptxas_search_path(os.environ.get("PATH", ""))
             try:
                 self._measure(place, runnable, facts, budget)
             except OutOfTimeError as error:
@@ -143,7 +315,7 @@ class _Session:
         return self._finish(facts, place, interrupted=interrupted, wall_s=wall_s)
 
     def _measure(
-        self, place: Place, runnable: Sequence[Case], facts: results.RunFacts, budget: Budget
+        self, place: RunContext, runnable: Sequence[Case], facts: results.RunFacts, budget: Budget
     ) -> None:
         rounds = Rounds(
             place,
@@ -157,7 +329,7 @@ class _Session:
         costs = Estimates(runnable, rounds.cost_s)
         total = len(runnable) * len(self.options.cache_modes) * self.options.min_runs
         self.listener.started(total, budget.limit_s)
-        groups = suites.groups(runnable)
+        groups = cases.groups(runnable)
         for name, round_, chosen in self._rounds(rounds, groups, costs, budget):
             self._goes_on()
             rounds.measure(name, chosen, round_)
@@ -166,15 +338,15 @@ class _Session:
             now_s = self.clock.now_s()
             left_s = budget.left_s(now_s)  # all of it is used, but where nothing is open any more
             if left_s is None:
-                left_s = left(runnable, self.options, self.ledger, rounds.cost_s)
+                left_s = seconds_left(runnable, self.options, self.ledger, rounds.cost_s)
             self.listener.estimate(*budget.estimate(left_s, now_s))
 
     def _rounds(
         self, rounds: Rounds, groups: Mapping[str, Sequence[Case]], costs: Estimates, budget: Budget
     ) -> Iterator[tuple[str, int, Wanted]]:
         """Yield groups, the number of a round, and what it measures: first what all cases have."""
-        cases = [case for members in groups.values() for case in members]
-        tiers = suites.tiers(cases) if budget.limit_s is not None else [list(groups)]
+        every = [case for members in groups.values() for case in members]
+        tiers = cases.tiers(every) if budget.limit_s is not None else [list(groups)]
         for round_, at_most_s, name in budget.turns(self.options.min_runs, tiers):
             if budget.spent(self.clock.now_s()):
                 return
@@ -222,8 +394,8 @@ class _Session:
     def _reference(self, rounds: Rounds, group: str, members: Sequence[Case]) -> None:
         """Compute a group's float64 answer; without one the group has failed as a whole."""
         try:
-            self.inputs[group] = killed.again(
-                lambda: references.compute(rounds.place, members[0]), ProcessFailedError
+            self.inputs[group] = ledger.retry_killed(
+                lambda: launch.compute_reference(rounds.place, members[0]), ProcessFailedError
             )
         except ProcessFailedError as error:
             for case in members:
@@ -232,7 +404,7 @@ class _Session:
     def _facts(self, machine: Environment, header: dict[str, Any]) -> results.RunFacts:
         sha256 = self.directory.write(ENVIRONMENT, codec.encode(machine))
         backends = {case.backend.name: case.backend for case in self.cases}.values()
-        found = availability.probe(
+        found = harness.probe(
             backends,
             {case.workload.name: case.workload for case in self.cases}.values(),
             gpu=any(case.device == "gpu" for case in self.cases),
@@ -281,26 +453,26 @@ class _Session:
         if found is None:  # it ended before it had begun
             self.directory.append("header", header)
             return 0.0
-        earlier = resuming.read(self.directory.entries(), found, self.directory.path)
+        earlier = read_earlier(self.directory.entries(), found, self.directory.path)
         for fault in earlier.faults:
             self.listener.note(because("line_left_out", n_line=fault.line, text=fault.what))
-        resuming.refuse_changes(found, header, machine)
-        cases = self.directory.path / results.CASES
-        for seen in resuming.restored(earlier.ledger, cases, trusted=indexed):
+        refuse_changes(found, header, machine)
+        folder = self.directory.path / results.CASES
+        for seen in restored_observations(earlier.ledger, folder, trusted=indexed):
             self.directory.append("observation", seen)
             earlier.add(seen)
         header.update(run_id=found.run_id, started_at=found.started_at)
         self.ledger, self.order = earlier.ledger, earlier.order(self.directory.path)
         spent_s = earlier.used_s(self.cases)
         asked_s = found.options.get("time_budget_s")
-        total_s = budget.total_s(earlier.events, asked_s, spent_s, more_s)
-        self.resumed = budget.given(total_s)
-        self.ended = earlier.events[-1:] == [budget.ENDED]
+        total_s = effort.total_s(earlier.events, asked_s, spent_s, more_s)
+        self.resumed = effort.budget_event(total_s)
+        self.ended = earlier.events[-1:] == [effort.ENDED]
         self.options = replace(self.options, time_budget_s=total_s)
         return spent_s
 
     def _finish(
-        self, facts: results.RunFacts, place: Place, *, interrupted: bool, wall_s: float
+        self, facts: results.RunFacts, place: RunContext, *, interrupted: bool, wall_s: float
     ) -> Outcome:
         made = [results.case_result(case, self.ledger, facts) for case in self.cases]
         made = outcome.with_comparisons(made, self.options.decide)
@@ -316,7 +488,7 @@ class _Session:
             measured_s=place.measured_s,
         )
         if not interrupted and not self.ended:
-            self.directory.append("event", budget.ENDED)
+            self.directory.append("event", effort.ENDED)
         self.directory.require(ENVIRONMENT, results.INDEX, *(row.path for row in suite.cases))
         # Whoever goes on makes its caches anew; those that are there hold names and paths.
         self.directory.clean()

@@ -1,4 +1,7 @@
-"""The warm blocks of a round: candidates in turn, each turn in random order.
+"""The processes of a round that live side by side: started together, their warm blocks in turn.
+
+A round of warm calls alone says nothing of how its processes came to run. So as many start
+together as there are processors for them, which makes time for more rounds.
 
 Processors of one machine may differ in speed for seconds, as where one shares its core with
 somebody else's program. Where no candidate of a round needs more than one processor, all of
@@ -13,17 +16,17 @@ import statistics
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from coldwarm.runner import launch, translate
-from coldwarm.runner.process.spawn import ProcessFailedError
-from coldwarm.runner.schedule.batches import (
+from coldwarm.runner import launch, observe
+from coldwarm.runner.cases import (
     BLOCK_LIMIT,
-    Plan,
+    BlockPlan,
+    affinity,
     batch_for,
     block_count,
     block_seconds,
     first_count,
 )
-from coldwarm.runner.schedule.options import affinity
+from coldwarm.runner.spawn import ProcessFailedError
 from coldwarm.stats.cautions import UNEVEN
 from coldwarm.stats.ratio import scatter
 from coldwarm.stats.selection import warmup_s
@@ -32,10 +35,55 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from coldwarm.contracts.observation import Block
-    from coldwarm.runner.running import Place, Running
+    from coldwarm.runner.cases import Case
+    from coldwarm.runner.observe import Begun, RunContext, Running, Slot
 
     Shuffle = Callable[[list[Running], int], list[Running]]
     Failed = Callable[[Running, ProcessFailedError], None]
+
+
+@dataclass
+class Starts:
+    """The processes of a round that start together, in the order in which they are taken."""
+
+    place: RunContext
+    waiting: list[Slot]
+    _begun: dict[str, Begun] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Leave alone what could only start by itself."""
+        at_once = len(affinity(self.place.options))
+        if len(self.waiting) == 1 or at_once == 1:
+            self.waiting = []
+        self._at_once = at_once
+
+    def slot(self, case: Case) -> Slot | None:
+        """Return the slot in which a case starts beside others, if it does."""
+        self._begin()
+        begun = self._begun.get(case.id)
+        return None if begun is None else begun.slot
+
+    def first_results(self, slot: Slot) -> Running:
+        """Wait for the first results of a slot, which may have been started before.
+
+        Raises:
+            ProcessFailedError: it gave none.
+        """
+        begun = self._begun.pop(slot.case.id, None)
+        if begun is None:
+            return launch.start(self.place, slot)
+        return launch.first_results(self.place, begun, together=True)
+
+    def cancel(self) -> None:
+        """End what was started and not taken."""
+        while self._begun:
+            launch.cancel(self.place, self._begun.popitem()[1])
+
+    def _begin(self) -> None:
+        while self.waiting and len(self._begun) < self._at_once:
+            slot = self.waiting.pop(0)
+            self._begun[slot.case.id] = launch.begin(self.place, slot)
+
 
 _FIRST_BLOCK_S = 0.05
 ONE_PROCESSOR = 1.1
@@ -46,7 +94,7 @@ ONE_PROCESSOR = 1.1
 class Turns:
     """Lets the processes of a round run their blocks."""
 
-    place: Place
+    place: RunContext
     late: Callable[[], bool]
     """Says whether the time is over: then they end after their first full block."""
     failed: Failed
@@ -134,7 +182,7 @@ class Turns:
             return running.slot.round == 0
         return running.slot.case.id not in self._even
 
-    def _plan(self, live: Sequence[Running]) -> Plan | None:
+    def _plan(self, live: Sequence[Running]) -> BlockPlan | None:
         """Return what is known of the processes; ``None``: one is the first of its case.
 
         The plan of a deterministic run depends on nothing seen.
@@ -143,7 +191,7 @@ class Turns:
         unknown = any(name not in self._warmup_s or name not in self._scatters for name in names)
         if not live or unknown or self.place.options.deterministic:
             return None
-        return Plan(
+        return BlockPlan(
             start_s=statistics.fmean(running.process.active_s for running in live),
             warmup_s=max(self._warmup_s[name] for name in names),
             scatter=max(statistics.median(self._scatters[name]) for name in names),
@@ -175,7 +223,7 @@ class Turns:
     ) -> Block:
         """Let a process run a block and put it down."""
         reply, order = launch.block(self.place, running, batch, seconds, BLOCK_LIMIT)
-        made = translate.block(reply, order, running.process.spawned_ns, bound_to)
+        made = observe.block(reply, order, running.process.spawned_ns, bound_to)
         running.blocks.append(made)
         return made
 

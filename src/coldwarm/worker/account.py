@@ -1,20 +1,29 @@
-"""What a measured process says of itself once its first result is there."""
+"""What a process says once its result is there: measured, made ahead of time, or of the reference.
+
+The float64 answers of a workload are computed once for all candidates. Beside them lies how far
+each number moves where the reference is computed in float32 instead.
+"""
 
 import os
 import sys
 
 from coldwarm.frameworks import settings
 from coldwarm.wire import because
-from coldwarm.worker import gate, inputs, reference
-from coldwarm.worker.allocator import is_glibc
-from coldwarm.worker.loop import make_loop
-from coldwarm.worker.phases import Phases, now_ns
+from coldwarm.worker import candidate, gate
+from coldwarm.worker.candidate import Phases, now_ns
+from coldwarm.worker.loop import is_glibc, make_loop
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from coldwarm.worker.prepared import Prepared
+    import numpy as np
+
+    from coldwarm.backends.base import Backend
+    from coldwarm.worker.candidate import Prepared
+
 
 _COST_CALLS = 20_000
 
@@ -81,7 +90,7 @@ def _has_other_calls(prepared: "Prepared") -> bool:
     return bool(prepared.job.get("other_calls")) and prepared.job.get("function") is not None
 
 
-def other_calls(prepared: "Prepared") -> "dict[str, Any] | None":
+def call_otherwise(prepared: "Prepared") -> "dict[str, Any] | None":
     """Call a user's own function as the timed loop does not; ``None``: it is no such.
 
     After the process's last word of what it has measured, which is safe whatever happens here.
@@ -141,7 +150,7 @@ def _input_digest(prepared: "Prepared") -> str:
     if job.get("function") is not None:
         digest: str = workload.digest(prepared.fresh())
         return digest
-    return reference.input_digest(inputs.make(workload, job))
+    return input_digest(candidate.make_inputs(workload, job))
 
 
 def _bytecode() -> "dict[str, int]":
@@ -206,3 +215,118 @@ def _synchronising(prepared: "Prepared") -> "dict[str, float]":
 
 def _null(*_arguments: "Any", **_named: "Any") -> None:
     """Do nothing: the null workload."""
+
+
+_FLOAT32 = 2.0**-23
+"""From a number of float32 to the next one, as a share of it."""
+
+
+def input_digest(arrays: "Sequence[np.ndarray[Any, Any]]") -> str:
+    """Return the SHA-256 of the inputs: dtype, shape and bytes of each array in order."""
+    import hashlib
+
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(f"{array.dtype.str}{array.shape}".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()
+
+
+def compute_reference(job: "Mapping[str, Any]") -> "dict[str, Any]":
+    """Write the reference outputs to ``job["reference"]`` and describe the inputs."""
+    import numpy as np
+
+    workload = candidate.load_module(job["workload"])
+    arrays = candidate.make_inputs(workload, job)
+    outputs = workload.reference(*(widened(array) for array in arrays))
+    for index, output in enumerate(outputs):
+        if not np.all(np.isfinite(output)):
+            text = f"reference output {index} is not finite, so it could not tell right from wrong"
+            raise ValueError(text)
+    noises = _noises(workload, arrays, outputs, job["seed"])
+    named: dict[str, Any] = {f"{gate.NOISE}{place}": noise for place, noise in enumerate(noises)}
+    path = job["reference"]
+    with open(path + ".part", "wb") as file:  # noqa: PTH123 - the same style as the rest of the measured side
+        np.savez(file, *outputs, **named)
+    os.replace(path + ".part", path)  # noqa: PTH105 - likewise
+    return {"type": "reference", "input_sha256": input_digest(arrays)}
+
+
+def _noises(
+    workload: "Any",
+    arrays: "Sequence[np.ndarray[Any, Any]]",
+    outputs: "Sequence[np.ndarray[Any, Any]]",
+    seed: int,
+) -> "list[np.ndarray[Any, Any]]":
+    """Return how far the numbers move where inputs and arithmetic are those of float32."""
+    from numpy.random import default_rng
+
+    rng = default_rng(seed)
+
+    def narrow() -> "list[np.ndarray[Any, Any]]":
+        given = (gate.moved(widened(array), _FLOAT32, rng) for array in arrays)
+        found: list[np.ndarray[Any, Any]] = workload.reference(
+            *(array.astype("float32") if array.dtype.kind == "f" else array for array in given)
+        )
+        return found
+
+    return gate.noises(narrow, outputs, _FLOAT32)
+
+
+def widened(array: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
+    """Return floats as float64; leave indices and flags as they are."""
+    return array.astype("float64") if array.dtype.kind == "f" else array
+
+
+def make_artifacts(job: "Mapping[str, Any]") -> "dict[str, Any]":
+    """Go through the phases up to ``wrap``, make and write; return what that took."""
+    backend = candidate.load_backend(job)
+    workload = candidate.load_module(job["workload"])
+    phases = Phases()
+    with phases("import"):
+        backend.import_runtime()
+    with phases("device_init"):
+        backend.device_init()
+    backend.watch()
+    with phases("setup"):
+        arrays = candidate.make_inputs(workload, job)
+        arguments = backend.place(arrays)
+    with phases("wrap"):
+        function = candidate.load_builder(workload, backend)(backend.wrap)
+    backend.begin_call()
+    with phases("make"):
+        backend.make(function, arguments, job["made"])
+    return {
+        "type": "made",
+        "entered_ns": job["entered_ns"],
+        "phases": phases.account(),
+        "parts": dict(backend.parts()),
+        **_described(backend, arrays),
+    }
+
+
+def _described(backend: "Backend", arrays: "Any") -> "dict[str, Any]":
+
+    return {
+        "counters": backend.counters(),
+        "input_sha256": input_digest(arrays),
+        "device": backend.device_info(),
+        "versions": {"python": sys.version.split()[0], **backend.versions()},
+        **usage(),
+    }
+
+
+def loaded(directory: "str | None") -> "dict[str, dict[str, Any]]":
+    """Return the counts of the files made ahead of time, by hash; empty where none were.
+
+    Runs after the first result: ``load`` has returned, so they were read.
+    """
+    if directory is None:
+        return {}
+    import hashlib
+
+    raw = {}
+    for name in sorted(os.listdir(directory)):  # noqa: PTH208 - as all of the measured side
+        with open(os.path.join(directory, name), "rb") as file:  # noqa: PTH118, PTH123 - likewise
+            raw[f"sha256 {name}"] = hashlib.sha256(file.read()).hexdigest()
+    return {"made": {"requests": 1, "hits": 1, "misses": 0, "raw": raw}}

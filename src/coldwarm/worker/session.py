@@ -5,11 +5,9 @@ import sys
 
 from coldwarm import wire
 from coldwarm.backends.base import DeviceUnavailableError
-from coldwarm.worker import inputs, load
-from coldwarm.worker.allocator import keep_freed_memory
-from coldwarm.worker.phases import Phases, now_ns
-from coldwarm.worker.prepared import Prepared
-from coldwarm.worker.scenario import Loop
+from coldwarm.worker import candidate
+from coldwarm.worker.candidate import Loop, Phases, Prepared, now_ns
+from coldwarm.worker.loop import keep_freed_memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,8 +18,8 @@ if TYPE_CHECKING:
 
 
 _OTHER_ROLES = {
-    "reference": ("coldwarm.worker.reference", "compute"),
-    "make": ("coldwarm.worker.making", "make"),
+    "reference": ("coldwarm.worker.account", "compute_reference"),
+    "make": ("coldwarm.worker.account", "make_artifacts"),
     "inspect": ("coldwarm.functions.inspection", "report"),
     "marked": ("coldwarm.functions.inspection", "marked"),
     "moves": ("coldwarm.functions.inspection", "write_moves"),
@@ -132,16 +130,16 @@ def _traceback(error: BaseException) -> str:
 def _measure(job: "Mapping[str, Any]", reader: int, writer: int, entered_ns: int) -> None:
     if job.get("allocator") == "keeps_memory":
         keep_freed_memory()
-    backend = load.backend(job)
-    workload = load.workload(job, backend)
+    backend = candidate.load_backend(job)
+    workload = candidate.load_workload(job, backend)
     phases = Phases()
     loaded_ns = now_ns()
     prepared, first, parts = _start(job, backend, workload, phases)
     # The first result is there: from here on the harness may import what it likes.
-    from coldwarm.worker import account, making, warm
+    from coldwarm.worker import account, loop
 
     report = account.start(prepared, phases)
-    report["counters"].update(making.loaded(job.get("made")))
+    report["counters"].update(account.loaded(job.get("made")))
     if job.get("watch"):
         from coldwarm.frameworks import opened
 
@@ -161,11 +159,11 @@ def _measure(job: "Mapping[str, Any]", reader: int, writer: int, entered_ns: int
         # again. They are to find the heap as their own program leaves it.
         report.update(gate=None, input_sha256=None)
         wire.write_all(writer, wire.encode_bare(report))
-        warm.serve(prepared, reader, writer)
+        loop.serve(prepared, reader, writer)
         checked = account.checked(prepared, first)
         del first
         wire.write_all(writer, wire.encode({**account.end(prepared), "first": checked}))
-    told = account.other_calls(prepared)
+    told = account.call_otherwise(prepared)
     if told is not None:
         wire.write_all(writer, wire.encode(told))
     sys.stdout.flush()
@@ -183,13 +181,13 @@ def _start(
         backend.device_init()
     backend.watch()
     with phases("setup"):
-        arrays = inputs.make(workload, job)
+        arrays = candidate.make_inputs(workload, job)
         arguments = backend.place(arrays)
     del arrays
     if backend.builds:
         with phases("build"):
             arguments = backend.build()
-    builder = None if backend.prepares else load.candidate(workload, backend)
+    builder = None if backend.prepares else candidate.load_builder(workload, backend)
     with phases("wrap"):
         function = None if builder is None else builder(backend.wrap)
     prepared = Prepared(job, backend, workload, function, arguments)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from coldwarm.installing import require
 from coldwarm.report.charts import drawing
-from coldwarm.runner.process import temporary
+from coldwarm.runner import temporary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

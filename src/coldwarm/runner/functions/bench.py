@@ -11,16 +11,15 @@ from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
 from coldwarm.registry import unknown
-from coldwarm.runner import suite
+from coldwarm.runner import suite, temporary
+from coldwarm.runner.cases import COLD
 from coldwarm.runner.directory import refuse_content
+from coldwarm.runner.effort import Budget
 from coldwarm.runner.functions import candidates, inspection, targets
 from coldwarm.runner.functions.inspection import CrashedError, Setting
 from coldwarm.runner.functions.revisions import checked_out
-from coldwarm.runner.process import temporary
-from coldwarm.runner.process.guarded import Guard, terminable
-from coldwarm.runner.process.replies import Marked
-from coldwarm.runner.schedule.budget import Budget
-from coldwarm.runner.schedule.options import COLD
+from coldwarm.runner.replies import Marked
+from coldwarm.runner.spawn import Guard, terminable
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 
 if TYPE_CHECKING:
@@ -28,11 +27,10 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
+    from coldwarm.runner.cases import Case, Options
     from coldwarm.runner.functions.request import Request
     from coldwarm.runner.functions.targets import Target
-    from coldwarm.runner.listener import Listener
-    from coldwarm.runner.schedule.options import Options
-    from coldwarm.runner.schedule.suites import Case
+    from coldwarm.runner.ledger import Listener
     from coldwarm.runner.suite import Outcome
 
 

@@ -13,8 +13,8 @@ from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.contracts.result import OwnCandidate
 from coldwarm.functions import sensitivity
 from coldwarm.registry import Source, WorkloadSpec
+from coldwarm.runner.cases import Answer, Case
 from coldwarm.runner.functions.inspection import BACKEND, caches_of, program_of, specification
-from coldwarm.runner.schedule.suites import Answer, Case
 from coldwarm.runner.user_input import told
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.reasons import Reason
     from coldwarm.runner.functions.inspection import Setting
     from coldwarm.runner.functions.targets import Target
-    from coldwarm.runner.process.replies import Inspection
+    from coldwarm.runner.replies import Inspection
 
 _SHOWN = 3
 

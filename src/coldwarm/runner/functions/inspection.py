@@ -21,12 +21,15 @@ from coldwarm.frameworks import opened
 from coldwarm.functions import backend, sensitivity, values
 from coldwarm.functions.target import MissingNameError, TargetError
 from coldwarm.registry import Source, backend_spec
-from coldwarm.runner.machine import gpus
-from coldwarm.runner.process import isolation, replies, temporary, view
-from coldwarm.runner.process.isolation import build, program, refuse_unnameable, shared
-from coldwarm.runner.process.replies import Facts, Inspection, Marked, Moves, Others
-from coldwarm.runner.process.spawn import MeasuredProcess, OutOfTimeError, ProcessFailedError
-from coldwarm.runner.schedule import killed
+from coldwarm.runner import environment, isolation, ledger, replies, temporary
+from coldwarm.runner.isolation import (
+    process_variables,
+    program_name,
+    refuse_unnameable,
+    sharing_variables,
+)
+from coldwarm.runner.replies import Facts, Inspection, Marked, Moves, Others
+from coldwarm.runner.spawn import MeasuredProcess, OutOfTimeError, ProcessFailedError
 from coldwarm.worker import gate
 
 if TYPE_CHECKING:
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.reasons import Reason
     from coldwarm.runner.functions.targets import Target
-    from coldwarm.runner.process.guarded import Guard
+    from coldwarm.runner.spawn import Guard
 
 _AT_ONCE = 2
 """Nothing is measured yet, so they may share the machine."""
@@ -160,7 +163,7 @@ def ask(  # noqa: PLR0913 - what a process needs
         RefusedError: it cannot be imported, found or called.
         CrashedError: the process has ended without an answer.
     """
-    variables = build(
+    variables = process_variables(
         {**os.environ, **target.variables},
         BACKEND,
         device="cpu",
@@ -171,8 +174,8 @@ def ask(  # noqa: PLR0913 - what a process needs
         deterministic=False,
         hidden=without,
     )
-    if gpus.may_be_used():
-        variables.update({k: v for k, v in shared(variables, BACKEND).items() if v})
+    if environment.gpu_may_be_used():
+        variables.update({k: v for k, v in sharing_variables(variables, BACKEND).items() if v})
     # What an inspection imports may leave its bytecode, as any program of the user's does.
     if not isolation.is_little(Path.cwd() if target.path is None else target.path.parent):
         del variables["PYTHONDONTWRITEBYTECODE"]
@@ -180,13 +183,14 @@ def ask(  # noqa: PLR0913 - what a process needs
     watch = {"before_ns": time.time_ns(), "folders": ours, "offline": bool(without)}
     job = _job(str(due.__struct_config__.tag), target, setting, answer, precision)
     try:
+        view = isolation.make_view(caches, without, ours)
         process = MeasuredProcess(
             {**job, "watch": watch},
             variables,
             guard,
             timeout_s=setting.timeout_s if timeout_s is None else timeout_s,
-            python=program(target.python, BACKEND),
-            view=view.make(caches, without, ours),
+            python=program_name(target.python, BACKEND),
+            enter=None if view is None else view.enter,
         )
     except OSError as error:
         if error.errno in {errno.EAGAIN, errno.ENOMEM}:  # that is no fault of its interpreter
@@ -252,13 +256,13 @@ def inspect(
     def inspected(target: Target) -> tuple[Inspection, float]:
         answer = str(work / f"{target.label}.npz") if setting.check else None
         caches = caches_of(target, work)
-        seen = killed.again(
+        seen = ledger.retry_killed(
             lambda: ask(Inspection, target, setting, guard, caches, answer=answer), RefusedError
         )
         found = _tried(target, seen, setting, guard, work) if setting.cold else seen[0]
         return found, seen[1]
 
-    at_once = 1 if gpus.may_be_used() else _AT_ONCE
+    at_once = 1 if environment.gpu_may_be_used() else _AT_ONCE
     with ThreadPoolExecutor(at_once) as pool:
         running = [pool.submit(inspected, target) for target in targets]
         try:
@@ -288,9 +292,9 @@ def _tried(
     """
     found, took_s = seen
     base = {**os.environ, **target.variables}
-    wrote = [name for name in found.wrote if view.possible([name])]
+    wrote = [name for name in found.wrote if isolation.can_hide([name])]
     opened.mark(set(found.wrote) - set(wrote), program_of(target))
-    left = {n for n in found.before if view.possible([n]) or isolation.reached(base, n)}
+    left = {n for n in found.before if isolation.can_hide([n]) or isolation.in_own_folder(base, n)}
     unknown, again = set(found.before) - left, set[str]()
     ends_s = time.perf_counter() + _TRIALS_S + _TRIALS * took_s
     for number in range(_TRIALS):
@@ -309,7 +313,7 @@ def _tried(
         slower = (tried.first_s or 0.0) > _SLOWER * (found.first_s or 0.0) + _SLOWER_S
         again = {name for name in left if _is_made(name, base, caches, slower=slower)}
         left = set()
-        view.discard(caches)
+        isolation.discard(caches)
     known = {"again": sorted(again), "before": sorted(unknown | left), "wrote": wrote}
     return msgspec.structs.replace(found, **known)
 
@@ -324,7 +328,7 @@ def _needed(
     if not isinstance(error, ProcessFailedError) or error.reason.code != "exception":
         return set()
     missed = error.missed
-    own = {str(isolation.written(base, caches / files.OWNER, name)): name for name in names}
+    own = {str(isolation.written_at_home(base, caches / files.OWNER, name)): name for name in names}
     told = [own.get(name, name) for name in missed if own.get(name, name) in names]
     if not told:
         return {min(names, key=_changed_ns)}
@@ -344,7 +348,10 @@ def _is_made(name: str, base: Mapping[str, str], caches: Path, *, slower: bool) 
 
     A text that is another one then is a setting with its defaults, unless that took far longer.
     """
-    for place in (view.written(caches, name), isolation.written(base, caches / files.OWNER, name)):
+    for place in (
+        isolation.written_in_view(caches, name),
+        isolation.written_at_home(base, caches / files.OWNER, name),
+    ):
         if place is not None and place.is_file() and not place.is_symlink():
             with suppress(OSError):
                 made, kept = place.read_bytes(), Path(name).read_bytes()

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from coldwarm.runner.cases import BLOCKS, COLD, Options
 from coldwarm.runner.functions import targets
-from coldwarm.runner.schedule.batches import BLOCKS
-from coldwarm.runner.schedule.options import COLD, Options
 from coldwarm.runner.user_input import is_told
 
 if TYPE_CHECKING:

@@ -1,20 +1,69 @@
-"""What a run has so far: observations by case, failures, and what is already done."""
+"""What a run has so far, what its caches need and cannot control, and who hears of it.
+
+A process that somebody else has killed, the kernel out of memory among them, is nobody's failure;
+which of two killed it, a signal does not say. So it is tried again, a bounded number of times: what
+kills itself each time has failed in the end.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+from msgspec.structs import replace
+
+from coldwarm.caches import listing, modes
+from coldwarm.contracts.base import FILLED
 from coldwarm.contracts.observation import published
+from coldwarm.contracts.reasons import because
+from coldwarm.runner.harness import MOST_TRIES
 from coldwarm.stats.selection import claims, counted, failure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from coldwarm.contracts.answer import CacheSetting
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
-    from coldwarm.contracts.result import Making
-    from coldwarm.runner.schedule.suites import Case
+    from coldwarm.contracts.reasons import Reason
+    from coldwarm.contracts.result import CaseResult, Making
+    from coldwarm.runner.cases import Case
+
+
+_SIGNALS = {"SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"}
+Answer = TypeVar("Answer")
+
+
+def killed_from_outside(reason: Reason | None) -> bool:
+    """Say whether a process ended by a signal that others send."""
+    if reason is None:
+        return False
+    if reason.code == "signal":
+        return reason.values["name"] in _SIGNALS
+    wraps = reason.code in {"reference_failed", "making_failed", "failed_before"}
+    return reason.code == "killed" or (wraps and any(map(killed_from_outside, reason.parts)))
+
+
+def as_tried(observation: Observation) -> Observation:
+    """Return an observation as one that was tried, if its process was killed from outside."""
+    if observation.status == "failed" and killed_from_outside(observation.reason):
+        return replace(observation, status="rejected")
+    return observation
+
+
+def retry_killed(attempt: Callable[[], Answer], failed: type[Exception]) -> Answer:
+    """Return what an attempt gives, repeated where its process was killed from outside.
+
+    Raises:
+        Exception: what the last attempt has raised; its ``reason`` says why.
+    """
+    for _ in range(MOST_TRIES - 1):
+        try:
+            return attempt()
+        except failed as error:
+            if not killed_from_outside(getattr(error, "reason", None)):
+                raise
+    return attempt()
 
 
 class Ledger:
@@ -111,3 +160,49 @@ def used_s(observation: Observation) -> float:
     last = observation.phases[-1]
     calls_s = sum(block.batch * sum(block.samples_s) for block in observation.blocks)
     return last.start_s + last.duration_s + calls_s
+
+
+def filled_by(observations: Iterable[Observation], *, on_request: bool) -> list[CacheSetting]:
+    """Return what a program must set for the filled caches that the figures have."""
+    filled = [seen for seen in counted(observations, FILLED) if seen.cache_mode == FILLED]
+    known = set(modes.owners())
+    found = [
+        one
+        for seen in filled
+        for one in modes.settings(
+            [part for part in seen.evidence if part.owner in known], on_request=on_request
+        )
+    ]
+    return [one for place, one in enumerate(found) if one not in found[:place]]
+
+
+def limitations(names: Iterable[str], asked: Sequence[CacheMode]) -> list[Reason]:
+    """Return what cannot be controlled where these caches are, in the modes asked for."""
+    owners = sorted(set(names))
+    controlled = because("caches_controlled", owner_names=owners)
+    return [controlled, *modes.limitations(owners), *listing.page_limitations(asked)]
+
+
+class Listener:
+    """Hears of a run's events, always between processes, never inside a window.
+
+    As it is, it shows nothing.
+    """
+
+    def started(self, plan_total: int, budget_s: float | None) -> None:
+        """Say that a run begins: planned processes, and the budget if there is one."""
+
+    def process(self, case: str, mode: str, number: int, of: int) -> None:
+        """Say that a process is about to start: the ``number``-th of its case and mode."""
+
+    def observed(self, observation: Observation) -> None:
+        """Give an observation that was just written down."""
+
+    def case_updated(self, case_result: CaseResult) -> None:
+        """Give a case's result so far."""
+
+    def note(self, reason: Reason) -> None:
+        """Say something a person should read."""
+
+    def estimate(self, done: float, left_s: float | None) -> None:
+        """Say how far the run is: a share, and seconds left where they are known."""

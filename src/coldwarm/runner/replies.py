@@ -28,7 +28,7 @@ from coldwarm.contracts.observation import (
     ProcessTotals,
 )
 from coldwarm.contracts.reasons import Reason, because
-from coldwarm.runner.process.spawn import MeasuredProcess, ProcessFailedError
+from coldwarm.runner.spawn import MeasuredProcess, ProcessFailedError
 
 _PHASES = [*PHASES[1:]]
 _LOOP_PHASES = [*_PHASES[:-1], "remaining_calls", _PHASES[-1]]

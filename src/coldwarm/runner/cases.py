@@ -1,14 +1,18 @@
-"""Cases: the suites by name, and what options choose of them."""
+"""What can be measured, what options choose of it, and how warm calls are put into blocks."""
 
 from __future__ import annotations
 
+import math
+import os
 import sys
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, final, get_args
+from typing import TYPE_CHECKING, Annotated, Any, final, get_args
+
+import msgspec
 
 from coldwarm import registry
-from coldwarm.contracts.base import CACHE_MODES, DTYPE_NAMES, Dtype, group_name
+from coldwarm.contracts.base import CACHE_MODES, DTYPE_NAMES, MOST_S, CacheMode, Dtype, group_name
 from coldwarm.errors import UsageError
 
 if TYPE_CHECKING:
@@ -18,7 +22,134 @@ if TYPE_CHECKING:
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import OwnCandidate
     from coldwarm.registry import BackendSpec, WorkloadSpec
-    from coldwarm.runner.schedule.options import Options
+
+
+SHORT_CALL_S = 100e-6
+"""Calls below this are batched: reading the clock would be seen in them."""
+BATCH_WINDOW_S = 500e-6
+BLOCK_LIMIT = 1000
+FEWEST_BLOCKS = 4
+BLOCK_S, BLOCKS_OF_RUN, BLOCKS = 0.02, 8, 24
+"""Short blocks that alternate, so that a neighbour's burst falls on all candidates. So many in the
+first process of a case, and in others at most; more in a bench, for its finer verdicts."""
+FIRST_CALLS, FIRST_S = 256, 1.5
+"""Warm calls that the first process of a case makes at least, and the seconds after which it makes
+no more for that: what a program does late, it is to show."""
+_LONGEST_BLOCK_S = 2.0
+_MEDIAN_ERROR = math.sqrt(math.pi / 2)
+"""Standard error of a median over that of a mean."""
+PROCESSES_DIFFER = 0.005
+"""How much processes of one program differ, relatively (``docs/explanation/trials.md``)."""
+
+
+@dataclass(frozen=True)
+class BlockPlan:
+    """What earlier rounds have shown of the processes of a round."""
+
+    start_s: float
+    """What a start takes: the mean of this round."""
+    warmup_s: float
+    """Seconds of calls before the steady state."""
+    scatter: float
+    """Standard deviation of the log-ratio of two blocks of one turn."""
+
+
+def batch_for(call_s: float) -> int:
+    """Return how many calls one sample holds, so that the clock's own cost is lost in it."""
+    if call_s >= SHORT_CALL_S:
+        return 1
+    return 1 << math.ceil(math.log2(BATCH_WINDOW_S / max(call_s, 1e-9)))
+
+
+def block_seconds(call_s: float, wanted_s: float) -> float:
+    """Return how long a block lasts: as wanted, or three calls where those are longer."""
+    return min(max(wanted_s, 3 * call_s), _LONGEST_BLOCK_S)
+
+
+def first_count(seconds: float, call_s: float) -> int:
+    """Return how many blocks show ``FIRST_CALLS`` calls, as far as ``FIRST_S`` reaches."""
+    calls_s = FIRST_CALLS * max(call_s, 1e-9)
+    return math.ceil(min(calls_s, FIRST_S) / seconds)
+
+
+def block_count(seconds: float, most: int, most_s: float, plan: BlockPlan | None) -> int:
+    """Return how many blocks of so many seconds a process has, at most ``most_s`` in all.
+
+    What is in common to the blocks of a process, as where its memory lies, differs by half a
+    percent between processes of one program; more blocks do not tell it. So much time goes into
+    blocks as makes the round's ratio worth its seconds: where blocks scatter by b, a start takes s
+    and a block t, the variance of the ratio times the cost of the round is least at
+    ``b / 0.5 % * sqrt(s / t)`` blocks. A warm-up comes on top. Without a plan
+    there are as many as may be.
+    """
+    allowed = min(most, max(FEWEST_BLOCKS, math.ceil(most_s / seconds)))
+    if plan is None:
+        return allowed
+    wanted = _MEDIAN_ERROR * plan.scatter / PROCESSES_DIFFER * math.sqrt(plan.start_s / seconds)
+    warming_s = min(plan.warmup_s, most_s + FIRST_S)
+    return min(allowed, max(FEWEST_BLOCKS, math.ceil(wanted))) + math.ceil(warming_s / seconds)
+
+
+COLD: tuple[CacheMode, ...] = ("cold_process_cold_cache", "cold_process_warm_cache")
+_MOST_RUNS = 10_000
+_Seconds = Annotated[float, msgspec.Meta(gt=0.0, lt=MOST_S)]
+_Runs = Annotated[int, msgspec.Meta(ge=1, le=_MOST_RUNS)]
+DEFAULT_MODES: tuple[CacheMode, ...] = (*COLD, "warm_process")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a run was asked for."""
+
+    suite: str = "quick"
+    cases: tuple[str, ...] = ()
+    backends: tuple[str, ...] = ()
+    cache_modes: tuple[CacheMode, ...] = DEFAULT_MODES
+    deterministic: bool = False
+    seed: int = 0
+    threads: int | None = None
+    precision: float = 0.05
+    min_runs: _Runs = 3
+    max_runs: _Runs = 5
+    time_budget_s: _Seconds | None = None
+    timeout_s: _Seconds = 300.0
+    block_s: _Seconds = BLOCK_S
+    blocks: _Runs = BLOCKS_OF_RUN
+    decide: float | None = None
+    """Measure until every verdict against the baseline is settled: the relative difference
+    that matters. ``None``: until every median is as precise as asked for."""
+    limits: dict[str, float] = field(default_factory=dict)
+    """By kind of figure, ``cold`` or ``warm``, the relative difference that a build is guarded
+    at, where it is more than ``decide``: a verdict has to be surely below it or beyond."""
+    leave_out_private: bool = False
+    """Write nothing that could identify a person or a firm, as far as a figure does not need it."""
+    own: dict[str, Any] | None = None
+    """What a bench of a user's own functions was asked for besides; ``None``: it is none, or that
+    was left out."""
+    option_origins: dict[str, str] = field(default_factory=dict)
+    """For each option whose value came from a project's file, the name of the file."""
+
+    def asked(self) -> dict[str, object]:
+        """Return the options as plain values, for the journal and for ``--resume``."""
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in vars(self).items()
+        }
+
+    @classmethod
+    def recorded(cls, asked: Mapping[str, Any]) -> Options:
+        """Return the options that ``asked`` wrote down.
+
+        Raises:
+            msgspec.ValidationError: they are no options, or another version's.
+        """
+        return msgspec.convert(asked, cls)
+
+
+def affinity(options: Options) -> list[int]:
+    """Return the processors that measured processes may run on."""
+    allowed = sorted(os.sched_getaffinity(0))
+    return allowed[: options.threads] if options.threads else allowed
 
 
 @dataclass(frozen=True)

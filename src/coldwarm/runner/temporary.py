@@ -23,10 +23,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coldwarm.runner.process import guard
+from coldwarm.runner import guard
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
 
 LONGEST = 70
 """Characters of a folder's name that leave room for a socket in it."""

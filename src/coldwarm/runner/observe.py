@@ -1,7 +1,9 @@
-"""Turns a worker's messages into records. Pure."""
+"""Measured processes, and what they said as observations."""
 
 from __future__ import annotations
 
+import time
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -11,15 +13,18 @@ from coldwarm.caches import files, modes
 from coldwarm.contracts.base import WARM
 from coldwarm.contracts.observation import (
     COUNTS,
+    PARTS,
     Block,
     BlockCounts,
     CacheEvidence,
     Counts,
     Device,
+    FirstCallParts,
     Gate,
     HarnessCost,
     HarnessFigures,
     Judgement,
+    LoopAccount,
     Observation,
     OtherCalls,
     OtherCallSeconds,
@@ -29,18 +34,181 @@ from coldwarm.contracts.observation import (
     first_result_s,
 )
 from coldwarm.contracts.reasons import Reason, because, is_wrong, missing, together
-from coldwarm.runner import accounts
-from coldwarm.runner.machine import settings, telemetry
-from coldwarm.runner.process import replies
-from coldwarm.runner.process.replies import Counters, as_reason
+from coldwarm.runner import replies, settings, telemetry
+from coldwarm.runner.replies import Counters, Parts, as_reason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from coldwarm.caches.listing import Listing
-    from coldwarm.contracts.base import CacheMode
-    from coldwarm.runner.process.spawn import ProcessFailedError
-    from coldwarm.runner.running import Running, Slot
+    from coldwarm.clock import Clock
+    from coldwarm.contracts.base import Allocator, CacheMode, CacheSettings
+    from coldwarm.runner.cases import Case, Options
+    from coldwarm.runner.replies import Loop
+    from coldwarm.runner.spawn import Guard, MeasuredProcess, ProcessFailedError
+
+
+@dataclass
+class RunContext:
+    """Where a run's processes live: its options, its guard, and its working directory."""
+
+    options: Options
+    guard: Guard
+    clock: Clock
+    work: Path
+    references: dict[str, str | None] = field(default_factory=dict)
+    """Group to the path of its reference answers; ``None``: asked not to be checked."""
+    inputs: dict[str, str] = field(default_factory=dict)
+    """Group to the hash of its inputs."""
+    order: list[str] = field(default_factory=list)
+    """Every process and block in the order in which it ran."""
+    gpu_search_path: str = ""
+    """PATH of the processes that use a GPU."""
+    measured_s: float = 0.0
+    """Seconds in which a measured process ran."""
+    since_ns: int = field(default_factory=time.time_ns)
+    """From when on its processes may have written files, on the clock of the file system."""
+
+    def next_order(self, what: str) -> int:
+        """Put something down as next in time and return its position."""
+        self.order.append(what)
+        return len(self.order) - 1
+
+
+@dataclass(frozen=True)
+class Slot:
+    """Which process this is: of which case, in which mode, round and attempt."""
+
+    case: Case
+    mode: CacheMode
+    round: int
+    attempt: int
+    root: Path
+    """Its caches."""
+    persistent: bool = False
+    analyse: bool = False
+    other_calls: bool = False
+    """Whether it shows, after its last word, what calls take that the timed loop does not make."""
+    allocator: Allocator = "as_it_is"
+    cache_settings: CacheSettings = "keep_all"
+    hidden: frozenset[str] = frozenset()
+    """Files that its program makes by itself where they are missing, as they are for it."""
+
+
+@dataclass
+class Begun:
+    """A process that was started."""
+
+    slot: Slot
+    process: MeasuredProcess
+    order: int
+    started_at: str
+    before: dict[str, Listing]
+    """The caches before it."""
+    start_telemetry: telemetry.Reading
+    variables: Mapping[str, str]
+    """What it had in its environment."""
+    user_settings: Mapping[str, str]
+    """What of it is a setting of the user's that may change what is measured."""
+
+
+@dataclass(kw_only=True)
+class Running(Begun):
+    """A process after its start."""
+
+    start: replies.Start
+    start_after: telemetry.Reading
+    start_cpu_s: float | None
+    together: bool
+    """Whether others started at the same time, so that nothing is said of its start."""
+    input_sha256: str | None
+    after: dict[str, Listing] = field(default_factory=dict)
+    """The caches after its start, or after its end where it has no blocks."""
+    end: replies.End | None = None
+    """Its last word of what it measured; ``None``: it is alive."""
+    other_calls: replies.OtherCalls | Reason | None = None
+    """Or why there are none."""
+    wall_s: float | None = None
+    """From its spawn to its exit."""
+    counted: bool = False
+    """Whether the time of its process is in ``Place.measured_s``."""
+    asked_to_end: bool = False
+    blocks: list[Block] = field(default_factory=list)
+    readings: list[telemetry.BlockReading] = field(default_factory=list)
+
+
+_CLOCKS_S, _CLOCKS_SHARE = 1e-3, 0.01
+"""By how much clocks may disagree about one call."""
+_NO_ACCOUNT = because("not_told", by="the backend")
+
+
+def call_parts(parts: Parts, whole_s: float) -> FirstCallParts:
+    """Return the parts of a call, or of a loop; ``rest_s`` is what they leave of the whole.
+
+    Parts and whole come from several clocks: parts that exceed the whole by no more than
+    1 ms or 1 % are scaled to it. By more, the account is wrong, and none is published.
+    """
+    known: dict[str, float | None] = {name: getattr(parts, name) for name in PARTS}
+    reasons = {name: as_reason(stated) for name, stated in parts.reasons.items()}
+    total_s = sum(value for value in known.values() if value is not None)
+    if total_s > whole_s + max(_CLOCKS_S, _CLOCKS_SHARE * whole_s):
+        exceed = because("parts_exceed", parts_s=total_s, whole_s=whole_s)
+        known, reasons, total_s = dict.fromkeys(PARTS), dict.fromkeys(PARTS, exceed), 0.0
+    elif total_s > whole_s:
+        scale = whole_s / total_s
+        known = {name: None if v is None else v * scale for name, v in known.items()}
+        total_s = whole_s
+    return FirstCallParts(
+        **known,
+        rest_s=max(0.0, whole_s - total_s),
+        null_reasons={
+            name: reasons.get(name, _NO_ACCOUNT) for name, value in known.items() if value is None
+        },
+    )
+
+
+def loop_account(
+    loop: Loop | None, first: Parts, phases: Mapping[str, Phase]
+) -> LoopAccount | None:
+    """Return the account of a scenario's loop, ``None`` for what is no scenario.
+
+    ``first`` are the parts of its first step.
+    """
+    if loop is None:
+        return None
+    first_call, remaining = phases["first_call"], phases["remaining_calls"]
+    total_s = remaining.start_s + remaining.duration_s
+    loop_s = first_call.duration_s + remaining.duration_s
+    parts = call_parts(_joined(first, loop.parts), loop_s)
+    compiling = None
+    if loop.compiles is not None:
+        compiling = [place for place, number in enumerate(loop.compiles) if number]
+    known = [value for name in PARTS if (value := getattr(parts, name)) is not None]
+    reasons = {}
+    if compiling is None:
+        reasons["compiling_steps"] = _NO_ACCOUNT
+    if not known:
+        reasons["compiling_share"] = parts.null_reasons["compile_s"]
+    return LoopAccount(
+        total_s=total_s,
+        loop_s=loop_s,
+        steps_s=[step / 1e9 for step in loop.steps_ns],
+        compiling_steps=compiling,
+        parts=parts,
+        compiling_share=sum(known) / total_s if known else None,
+        null_reasons=reasons,
+    )
+
+
+def _joined(first: Parts, rest: Parts) -> Parts:
+    """Add the parts of the first step and of the others; a part that neither has is absent."""
+    sums = {}
+    for name in PARTS:
+        known = [value for side in (first, rest) if (value := getattr(side, name)) is not None]
+        sums[name] = sum(known) if known else None
+    return replace(first, **sums, reasons={**first.reasons, **rest.reasons})
+
 
 _NO_STATUS = because("not_told", by="this system")
 _NO_GLIBC = {"allocator": because("no_glibc")}
@@ -140,7 +308,7 @@ def observation(running: Running) -> Observation:
         reason = _of_answer(gate.reason)
         return Observation(**common, status="failed", reason=reason, gate=gate)
     in_force = _settings(running)
-    against = settings.against(slot.case, in_force)
+    against = reason_against(slot.case, in_force)
     if against is not None:
         return Observation(**common, status="failed", reason=against, settings=in_force)
     spans = phases(start.entered_ns, start.phases, running.process.spawned_ns)
@@ -164,8 +332,8 @@ def observation(running: Running) -> Observation:
         phases=spans,
         ttfr_s=ttfr_s,
         ttfr_process_s=ttfr_process_s,
-        first_call_parts=accounts.of_call(start.parts, first.duration_s),
-        loop=accounts.of_loop(start.loop, start.parts, by_name),
+        first_call_parts=call_parts(start.parts, first.duration_s),
+        loop=loop_account(start.loop, start.parts, by_name),
         blocks=running.blocks,
         other_calls=others,
         evidence=found,
@@ -184,7 +352,7 @@ def observation(running: Running) -> Observation:
     )
 
 
-def of_earlier(observation: Observation) -> frozenset[str]:
+def files_of_earlier(observation: Observation) -> frozenset[str]:
     """Return the files of an earlier process that a process read, as far as they are named."""
     found = [one for one in observation.evidence if one.owner == files.OWNER]
     return frozenset(name for one in found for name in files.names(one))
@@ -363,7 +531,7 @@ def failed(
     slot: Slot, error: ProcessFailedError, date: str, order: int, wall_s: float
 ) -> Observation:
     """Return the observation of a process that gave no result."""
-    reason = settings.against(slot.case, error.settings) or error.reason
+    reason = reason_against(slot.case, error.settings) or error.reason
     return Observation(
         **_common(slot, order, date, wall_s),
         status="failed",
@@ -371,3 +539,13 @@ def failed(
         stderr_tail=error.detail or None,
         null_reasons=dict.fromkeys(("ttfr_s", "ttfr_process_s"), reason),
     )
+
+
+def reason_against(case: Case, found: Mapping[str, str]) -> Reason | None:
+    """Return why a case of the project's own cannot be measured under settings."""
+    if case.described is not None:
+        return None
+    changing = settings.changing(found, case.backend)
+    if not changing:
+        return None
+    return because("setting_changes", backend=case.backend.name, setting_names=changing)

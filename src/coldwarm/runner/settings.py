@@ -11,16 +11,13 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coldwarm.contracts.reasons import RefusedError, because
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from coldwarm.contracts.reasons import Reason
     from coldwarm.registry import BackendSpec
-    from coldwarm.runner.schedule.suites import Case
 
     Changes = Callable[[str], bool]
+
 
 _NO = {"", "0", "false", "off", "no", "none"}
 _EVERYWHERE = "any"
@@ -201,30 +198,3 @@ def _variable(name: str) -> str:
     if name.startswith("numba.config."):
         return f"NUMBA_{name.removeprefix('numba.config.').removesuffix('_DEFAULT')}"
     return name
-
-
-def refuse(cases: Iterable[Case], base: Mapping[str, str]) -> None:
-    """Refuse to measure backends under settings that make them another thing.
-
-    Raises:
-        RefusedError: there is such a setting; a user's own functions are never refused.
-    """
-    for case in cases:
-        if case.described is None:
-            reason = against(case, of_user(base, {**base, **_set_by(case)}))
-            if reason is not None:
-                raise RefusedError(reason)
-
-
-def _set_by(case: Case) -> Mapping[str, str]:
-    return case.backend.environment(case.device, None)
-
-
-def against(case: Case, settings: Mapping[str, str]) -> Reason | None:
-    """Return why a case of the project's own cannot be measured under settings."""
-    if case.described is not None:
-        return None
-    found = changing(settings, case.backend)
-    if not found:
-        return None
-    return because("setting_changes", backend=case.backend.name, setting_names=found)

@@ -14,6 +14,9 @@ import os
 import signal
 import sys
 
+MARK = "COLDWARM_RUN"
+"""The variable that holds the mark of a run."""
+
 
 def _kill_group(group: int) -> None:
     """Kill a process group; one that is gone is fine."""

@@ -1,27 +1,44 @@
-"""The processor, the limits of the control group, and the operating system.
+"""The environment of a run, which stays the same while it measures.
 
-Linux answers through files, read below a root that tests replace; elsewhere psutil and
-``sysctl`` know a part.
+Everything is best effort: what cannot be found out is ``None`` with the reason, and
+nothing here raises because a machine is unusual. Slow answers (NumPy's thread pools,
+the compiler, the driver, git) are asked for in processes of their own that run side by
+side, so that this one never loads NumPy and the whole takes a fraction of a second.
+
+Linux answers through files, read below a root that tests replace; elsewhere psutil and ``sysctl``
+know a part.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 import platform
 import re
 import sys
+import sysconfig
 import time
-from typing import TYPE_CHECKING, Any
+from importlib import metadata
+from pathlib import Path
+from typing import Any
 
 import psutil
 
-from coldwarm.contracts.environment import Cpu, CpuCache, Frequency, Limits, System
-from coldwarm.contracts.reasons import because, missing
-from coldwarm.runner.machine.groups import of_this_process
-from coldwarm.runner.machine.software import answer
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from coldwarm.contracts import codec
+from coldwarm.contracts.environment import (
+    Cpu,
+    CpuCache,
+    Environment,
+    Frequency,
+    Limits,
+    Python,
+    System,
+)
+from coldwarm.contracts.reasons import Reason, because, missing
+from coldwarm.runner import software
+from coldwarm.runner.software import answer
+from coldwarm.runner.telemetry import control_groups as of_this_process
+from coldwarm.runner.user_input import allowed
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 _UNLIMITED = 2**60
@@ -29,7 +46,7 @@ _CPU = "sys/devices/system/cpu"
 _NOT_TOLD = because("not_told", by="the system")
 
 
-def cpu(root: Path) -> Cpu:
+def read_cpu(root: Path) -> Cpu:
     """Return the processor of this machine."""
     has_affinity = hasattr(os, "sched_getaffinity")
     values: dict[str, Any] = {
@@ -47,7 +64,7 @@ def cpu(root: Path) -> Cpu:
     )
 
 
-def limits(root: Path) -> Limits:
+def read_limits(root: Path) -> Limits:
     """Return the processor and memory limits of the control group, whichever version.
 
     A group is bound by every group above it too, so the lowest of them counts.
@@ -71,7 +88,7 @@ def limits(root: Path) -> Limits:
     )
 
 
-def system(root: Path) -> System:
+def read_system(root: Path) -> System:
     """Return the operating system, its memory, its clock and what it runs on."""
     source = root / "sys/devices/system/clocksource/clocksource0/current_clocksource"
     values: dict[str, Any] = {
@@ -238,3 +255,98 @@ def _steal_share() -> float | None:
     steal: float | None = getattr(times, "steal", None)
     total = sum(times)
     return None if steal is None or total <= 0 else steal / total
+
+
+_NODES = ("nvidia[0-9]*", "dxg", "kfd")
+"""Of NVIDIA's driver, of Windows' for Linux, of AMD's."""
+
+
+def gpu_may_be_used(devices: Path = Path("/dev")) -> bool:
+    """Say whether there is a GPU that the environment does not hide."""
+    hidden = os.environ.get("CUDA_VISIBLE_DEVICES") in {"", "-1"}
+    return not hidden and any(True for node in _NODES for _ in devices.glob(node))
+
+
+def collect() -> Environment:
+    """Return the environment of this process, its interpreter and its machine."""
+    inquiries = software.start()
+    try:
+        return codec.without_secrets(_gather(inquiries, Path("/")))
+    finally:
+        inquiries.wait()
+
+
+def _gather(inquiries: software.Inquiries, root: Path) -> Environment:
+    reasons: dict[str, Reason] = {}
+    variables = allowed(os.environ)
+    return Environment(
+        collected_at=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        cpu=read_cpu(root),
+        limits=read_limits(root),
+        system=read_system(root),
+        python=interpreter(),
+        distributions=distributions(),
+        variables=variables.values,
+        withheld_variables=variables.withheld,
+        harness=software.harness(inquiries),
+        compiler=software.compiler(inquiries, reasons),
+        thread_pools=software.thread_pools(inquiries, reasons),
+        gpus=software.gpus(inquiries, reasons),
+        ptxas=software.ptxas(inquiries, reasons),
+        null_reasons=reasons,
+    )
+
+
+def distributions() -> dict[str, str]:
+    """Return every distribution installed for this interpreter, with its version.
+
+    Names are in lower case with ``-``, sorted. Where a distribution is found twice on the
+    path, the first one counts, as it does for an import.
+    """
+    found: dict[str, str] = {}
+    for distribution in metadata.distributions():
+        name, version = _name_and_version(distribution)
+        if name:
+            found.setdefault(name.lower().replace("_", "-"), version or "unknown")
+    return dict(sorted(found.items()))
+
+
+def interpreter() -> Python:
+    """Return what is known of the running interpreter; no path of its own."""
+    options = {"optimized": "--enable-optimizations", "link_time_optimized": "--with-lto"}
+    arguments = sysconfig.get_config_var("CONFIG_ARGS")
+    built = {
+        name: text in arguments if isinstance(arguments, str) else None
+        for name, text in options.items()
+    }
+    return Python(
+        version=platform.python_version(),
+        implementation=platform.python_implementation(),
+        build=" ".join(platform.python_build()),
+        compiler=platform.python_compiler(),
+        executable_kind=_executable_kind(),
+        **built,
+        debug=hasattr(sys, "gettotalrefcount"),
+        free_threaded=bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
+        null_reasons=missing(built, because("not_told", by="the interpreter")),
+    )
+
+
+def _name_and_version(distribution: metadata.Distribution) -> tuple[str | None, str | None]:
+    """Read the two headers alone: a whole description takes twenty times as long."""
+    text = distribution.read_text("METADATA") or distribution.read_text("PKG-INFO") or ""
+    headers = text.partition("\n\n")[0].splitlines()
+    values: dict[str, str] = {}
+    for line in headers:
+        key, separator, value = line.partition(":")
+        if separator and key in {"Name", "Version"}:
+            values.setdefault(key, value.strip())
+    return values.get("Name"), values.get("Version")
+
+
+def _executable_kind() -> str:
+    if (Path(sys.prefix) / "conda-meta").is_dir():
+        return "conda"
+    if sys.prefix != sys.base_prefix:
+        return "virtual environment"
+    return "system" if sys.prefix in {"/usr", "/usr/local"} else "standalone"

@@ -1,1 +1,0 @@
-"""What is recorded of the machine: hardware, software, variables, telemetry."""

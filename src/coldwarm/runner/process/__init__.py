@@ -1,1 +1,0 @@
-"""One measured process: spawn, guard, replies, environment, temporary folders."""
