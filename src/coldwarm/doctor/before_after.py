@@ -155,7 +155,7 @@ class Side:
     """Where its modules are looked for first."""
 
 
-def present(command: Sequence[str]) -> Side:
+def _present(command: Sequence[str]) -> Side:
     """Return how a program is started as it is."""
     return Side(command, Path.cwd())
 
@@ -286,7 +286,7 @@ def _search(tree: Path, root: Path, python: str) -> Iterator[Path]:
             yield tree / path.relative_to(root)
 
 
-SIDES = ("before", "after")
+_SIDES = ("before", "after")
 _OWNERS = ("jax", "inductor", "numba", "cuda", "extensions")
 """The caches of compiled programs, as ``coldwarm.caches`` names them."""
 
@@ -296,7 +296,7 @@ class TimeOverError(Exception):
 
 
 @dataclass(frozen=True)
-class Run:
+class _Run:
     """One process."""
 
     seconds: float
@@ -317,12 +317,12 @@ class Turns:
     end_s: float = math.inf
     """When the time for all runs is over, on the clock that their lengths are from."""
 
-    def watched(self, name: str, journal: Path) -> Run:
+    def watched(self, name: str, journal: Path) -> _Run:
         """Run one side with the recorder inside, and with empty caches of its own."""
         folder = self.work / f"{name}-watched"
         return self._run(self.sides[name], environment(journal, self._variables(name, folder)))
 
-    def rounds(self, number: int) -> Iterator[dict[str, Run]]:
+    def rounds(self, number: int) -> Iterator[dict[str, _Run]]:
         """Run both sides so often, each first in every other round; give each round as it ends.
 
         A round in which a process failed is the last one.
@@ -334,13 +334,13 @@ class Turns:
             for name, side in self.sides.items():
                 self._run(side, self._variables(name, self.work / name))
         for at in range(number):
-            order = SIDES if at % 2 == 0 else SIDES[::-1]
+            order = _SIDES if at % 2 == 0 else _SIDES[::-1]
             found = {name: self._one(name, at) for name in order}
             yield found
             if any(run.status for run in found.values()):
                 break
 
-    def _one(self, name: str, at: int) -> Run:
+    def _one(self, name: str, at: int) -> _Run:
         folder = self.work / (name if self.caches == "filled" else f"{name}-{at}")
         return self._run(self.sides[name], self._variables(name, folder))
 
@@ -354,7 +354,7 @@ class Turns:
             variables["PYTHONPATH"] = os.pathsep.join([*search, *([known] if known else [])])
         return variables
 
-    def _run(self, side: Side, variables: Mapping[str, str]) -> Run:
+    def _run(self, side: Side, variables: Mapping[str, str]) -> _Run:
         """Run a side to its end; what it writes goes to files, which no reader slows down."""
         paths = [self.work / name for name in ("stdout", "stderr")]
         with paths[0].open("wb") as out, paths[1].open("wb") as err:
@@ -371,7 +371,7 @@ class Turns:
                 )
             )
             seconds = time.perf_counter() - begin_s
-        return Run(seconds, status, *(path.read_bytes() for path in paths))
+        return _Run(seconds, status, *(path.read_bytes() for path in paths))
 
     def _ended(self, start: Callable[[], subprocess.Popen[bytes]]) -> int:
         """Return how a process ended; whatever ends the waiting ends it and its children."""
@@ -502,9 +502,9 @@ class Bench:
     def _whole_s(self, took_s: float) -> float:
         return max(1.0, self._n_runs() * took_s)
 
-    def _counted(self, turns: Turns, date: str) -> Iterator[tuple[str, Run, DoctorReport]]:
+    def _counted(self, turns: Turns, date: str) -> Iterator[tuple[str, _Run, DoctorReport]]:
         """Run each side under the doctor, to count what it compiles."""
-        for name in SIDES:
+        for name in _SIDES:
             journal = self.work / f"{name}-journal"
             run = turns.watched(name, journal)
             _refuse_failed(name, run)
@@ -512,12 +512,12 @@ class Bench:
 
     def _judged(
         self,
-        watched: Mapping[str, Run],
-        rounds: Sequence[Mapping[str, Run]],
+        watched: Mapping[str, _Run],
+        rounds: Sequence[Mapping[str, _Run]],
         seen: Mapping[str, DoctorReport],
     ) -> Fix:
 
-        before, after = ([one[name] for one in rounds] for name in SIDES)
+        before, after = ([one[name] for one in rounds] for name in _SIDES)
         return fix(
             self.named,
             self.asked.caches,
@@ -543,7 +543,7 @@ def prepared(
         temporary.made() as work,
         before(asked.before, command_line, python, work) as (named, side),
     ):
-        sides = {"before": side, "after": present(command_line)}
+        sides = {"before": side, "after": _present(command_line)}
         yield Bench(asked, named, sides, python, work)
 
 
@@ -568,11 +568,11 @@ def requested(
     return wanted if then else None
 
 
-def _lines(runs: Sequence[Run]) -> list[list[str]]:
+def _lines(runs: Sequence[_Run]) -> list[list[str]]:
     return [run.stdout.decode("utf-8", "replace").splitlines() for run in runs]
 
 
-def _refuse_failed(name: str, run: Run) -> None:
+def _refuse_failed(name: str, run: _Run) -> None:
     if run.status:
         said = run.stderr.decode("utf-8", "replace").strip().splitlines() or ["no message"]
         ended = f"run without input, ended with {run.status}"

@@ -202,7 +202,7 @@ def _told(one: Finding) -> Finding:
 
 
 _COMPILING = ("trace_s", "lower_s", "compile_s", "cache_s")
-PARTS = (
+_PARTS = (
     ("import", "import_s"),
     ("devices", "devices_s"),
     ("trace", "trace_s"),
@@ -218,7 +218,7 @@ _BEFORE = {"imported_before", "devices_before"}
 NOTHING = "Nothing to change was found."
 NOTHING_SEEN = "Nothing to change was found in what could be seen."
 NOTHING_LARGE = f"Nothing that matters was found: all of it is less than {SMALL:.0%} of the time."
-UNKNOWN = "Nothing could be watched."
+_UNKNOWN = "Nothing could be watched."
 
 
 def headline(report: DoctorReport) -> str:
@@ -299,7 +299,7 @@ def first_change(report: DoctorReport) -> str:
     """Return what to change first, in one sentence, or that nothing was found."""
     if not report.findings:
         if not is_known(report):
-            return UNKNOWN
+            return _UNKNOWN
         return NOTHING_SEEN if report.unseen else NOTHING
     one = report.findings[0]
     if is_small(one, report.account.total_s):  # then all others are: those that matter come first
@@ -317,11 +317,11 @@ def named_parts(account: Account) -> list[tuple[str, str, float]]:
     """
     unseen = [
         name
-        for name, field in PARTS
+        for name, field in _PARTS
         if getattr(account, field) is None and account.null_reasons[field].code not in _BEFORE
     ]
     found = []
-    for name, field in PARTS:
+    for name, field in _PARTS:
         seconds = getattr(account, field) or 0.0
         if seconds > 0:
             called = ", ".join([*unseen, "other"]) if name == "other" and unseen else name

@@ -33,11 +33,11 @@ _LOOPS = (
     ast.GeneratorExp,
 )
 _REPEATING = {"reduce", "functools.reduce"}
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 @dataclass
-class Lines:
+class _Lines:
     """Of one file."""
 
     around: Mapping[int, Sequence[ast.AST]] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class Lines:
         return {name for _, name in self.stored[begin:end]}
 
 
-def lines_of(tree: ast.Module) -> Lines:
+def _lines_of(tree: ast.Module) -> _Lines:
     """Return what stands at each line of a file."""
     statements: dict[int, ast.stmt] = {}
     functions: dict[int, ast.FunctionDef | ast.AsyncFunctionDef] = {}
@@ -66,13 +66,13 @@ def lines_of(tree: ast.Module) -> Lines:
             stored.append((node.lineno, node.id))
         if not isinstance(node, ast.stmt) or reach is None:
             continue
-        if isinstance(node, FUNCTIONS):
+        if isinstance(node, _FUNCTIONS):
             functions.setdefault(reach[0], node)
         for line in range(reach[0], reach[1] + 1):
             known = statements.get(line)
             if known is None or reach[1] - reach[0] <= _length(known):
                 statements[line] = node
-    return Lines(_around(tree), statements, functions, sorted(stored))
+    return _Lines(_around(tree), statements, functions, sorted(stored))
 
 
 def _around(tree: ast.Module) -> dict[int, list[ast.AST]]:
@@ -84,13 +84,13 @@ def _around(tree: ast.Module) -> dict[int, list[ast.AST]]:
             if reach is None:
                 continue
             nodes.append(child)
-            if isinstance(child, FUNCTIONS) or is_loop(child):
+            if isinstance(child, _FUNCTIONS) or _is_loop(child):
                 for line in range(reach[0], reach[1] + 1):
                     found.setdefault(line, []).append(child)
     return found
 
 
-def is_loop(node: ast.AST) -> bool:
+def _is_loop(node: ast.AST) -> bool:
     """Say whether something repeats what stands in it; ``functools.reduce`` does so, too."""
     if isinstance(node, ast.Call):
         return ast.unparse(node.func) in _REPEATING
@@ -121,7 +121,7 @@ _OF_DAY = {"now", "utcnow"}
 """Clocks that may be given a time zone."""
 
 
-class Intervals:
+class _Intervals:
     """The clocks of one file."""
 
     def __init__(self, tree: ast.Module) -> None:
@@ -287,7 +287,7 @@ class Intervals:
         """Return the function whose variable a name is, or the module."""
         while (parent := self._parents.get(node)) is not None:
             node = parent
-            if isinstance(node, (*FUNCTIONS, ast.Lambda)) and _makes(node, name):
+            if isinstance(node, (*_FUNCTIONS, ast.Lambda)) and _makes(node, name):
                 return node
         return node
 
@@ -321,7 +321,7 @@ def _own(function: ast.AST) -> Iterator[ast.AST]:
     """Yield what is in a function, and not in functions inside of it."""
     for child in ast.iter_child_nodes(function):
         yield child
-        if not isinstance(child, (*FUNCTIONS, ast.Lambda, ast.ClassDef)):
+        if not isinstance(child, (*_FUNCTIONS, ast.Lambda, ast.ClassDef)):
             yield from _own(child)
 
 
@@ -368,9 +368,9 @@ class Sources:
 
     texts: Mapping[str, str]
     _trees: dict[str, ast.Module | None] = field(default_factory=dict)
-    _intervals: dict[str, Intervals] = field(default_factory=dict)
+    _intervals: dict[str, _Intervals] = field(default_factory=dict)
     _split: dict[str, list[str]] = field(default_factory=dict)
-    _files: dict[str, Lines] = field(default_factory=dict)
+    _files: dict[str, _Lines] = field(default_factory=dict)
     _loops: dict[tuple[str, int], Extent | None] = field(default_factory=dict)
     _stored: dict[tuple[str, int, int], set[str]] = field(default_factory=dict)
 
@@ -391,10 +391,10 @@ class Sources:
                 self._trees[path] = None
         return self._trees[path]
 
-    def _standing(self, path: str) -> Lines:
+    def _standing(self, path: str) -> _Lines:
         if path not in self._files:
             tree = self.tree(path)
-            self._files[path] = lines_of(tree) if tree is not None else Lines()
+            self._files[path] = _lines_of(tree) if tree is not None else _Lines()
         return self._files[path]
 
     def loop(self, path: str, line: int) -> Extent | None:
@@ -409,9 +409,9 @@ class Sources:
     def _loop(self, path: str, line: int) -> Extent | None:
         found: Extent | None = None
         for node in self._standing(path).around.get(line, ()):
-            if isinstance(node, FUNCTIONS):
+            if isinstance(node, _FUNCTIONS):
                 found = None if line > _header(node) else found
-            elif is_loop(node) and _repeats(node, line):
+            elif _is_loop(node) and _repeats(node, line):
                 inside = found is not None and not isinstance(node, _STATEMENTS)
                 found = found if inside else extent(node)
         return found
@@ -469,7 +469,7 @@ class Sources:
         inside: list[tuple[int, ast.AST]] = []
         for node in ast.walk(tree) if tree is not None else ():
             reach = extent(node)
-            is_function = isinstance(node, (*FUNCTIONS, ast.Lambda))
+            is_function = isinstance(node, (*_FUNCTIONS, ast.Lambda))
             if is_function and reach is not None and reach[0] <= line <= reach[1]:
                 inside.append((reach[1] - reach[0], node))
         if not inside:
@@ -492,11 +492,11 @@ class Sources:
     ) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
         """Return the functions that a line is inside of, the innermost first."""
         around = self._standing(path).around.get(line, ())
-        return [one for one in reversed(around) if isinstance(one, FUNCTIONS)]
+        return [one for one in reversed(around) if isinstance(one, _FUNCTIONS)]
 
     def defines(self, path: str, line: int) -> bool:
         """Say whether a line belongs to what defines a function: its decorators, its header."""
-        return any(isinstance(one, FUNCTIONS) for one in self.statements(path, line))
+        return any(isinstance(one, _FUNCTIONS) for one in self.statements(path, line))
 
     def statements(self, path: str, line: int) -> Iterator[ast.stmt]:
         """Yield the innermost statement at a line."""
@@ -508,7 +508,7 @@ class Sources:
         """Say whether a clock that is read at a line ends an interval that is measured."""
         tree = self.tree(path)
         if tree is not None and path not in self._intervals:
-            self._intervals[path] = Intervals(tree)
+            self._intervals[path] = _Intervals(tree)
         return any(
             self._intervals[path].ends(node, line, clock) for node in self.statements(path, line)
         )

@@ -37,7 +37,7 @@ _TIME, _COMPILES, _READS = 1, 2, 3
 
 
 @dataclass(frozen=True)
-class UnloggedCalls:
+class _UnloggedCalls:
     """Of one line and function."""
 
     n_compiles: int
@@ -47,7 +47,7 @@ class UnloggedCalls:
     that were written."""
 
 
-def unlogged_calls(trace: ProcessTrace) -> dict[int, UnloggedCalls]:
+def unlogged_calls(trace: ProcessTrace) -> dict[int, _UnloggedCalls]:
     """Return what was counted and not written, by the slot of the counts that has more."""
     by_slot: dict[int, list[Call]] = {}
     for call in trace.calls:
@@ -60,7 +60,7 @@ def unlogged_calls(trace: ProcessTrace) -> dict[int, UnloggedCalls]:
     }
 
 
-def _unlogged(counts: Sequence[int], calls: Sequence[Call]) -> UnloggedCalls:
+def _unlogged(counts: Sequence[int], calls: Sequence[Call]) -> _UnloggedCalls:
     n_left = counts[0] - len(calls)
     compiled = [one for one in calls if one.compiled and not one.hit]
     read = [one for one in calls if one.hit]
@@ -78,7 +78,9 @@ def _unlogged(counts: Sequence[int], calls: Sequence[Call]) -> UnloggedCalls:
     whole_s = sum(shares.values())
     left_s = max(0.0, counts[_TIME] / 1e9 - sum(one.total_s for one in calls))
     scale = left_s / whole_s if whole_s else 0.0
-    return UnloggedCalls(n_compiles, n_reads, {name: scale * part for name, part in shares.items()})
+    return _UnloggedCalls(
+        n_compiles, n_reads, {name: scale * part for name, part in shares.items()}
+    )
 
 
 def account(trace: ProcessTrace, begin_s: float, end_s: float) -> Account:
@@ -230,7 +232,7 @@ def call_sites(trace: ProcessTrace) -> list[CallSite]:
 
 
 def _site(
-    trace: ProcessTrace, line: Line, calls: list[Call], unlogged: list[UnloggedCalls]
+    trace: ProcessTrace, line: Line, calls: list[Call], unlogged: list[_UnloggedCalls]
 ) -> CallSite:
     parts = [*(one.own_s for one in calls), *(one.own_s for one in unlogged)]
     own_s = {name: sum(part[name] for part in parts) for name in STAGES}
@@ -292,7 +294,7 @@ def _n_calls(trace: ProcessTrace, line: Line, name: str) -> int | None:
 
 
 def _n_slow(
-    trace: ProcessTrace, line: Line, calls: list[Call], unlogged: list[UnloggedCalls]
+    trace: ProcessTrace, line: Line, calls: list[Call], unlogged: list[_UnloggedCalls]
 ) -> int:
     """Return how many calls went through Python, but for those that something was compiled for."""
     short = calls[0].short_name

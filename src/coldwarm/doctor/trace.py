@@ -47,14 +47,14 @@ class Line(NamedTuple):
     function: str
 
 
-class Row(msgspec.Struct, kw_only=True, tag_field="kind"):
+class _Row(msgspec.Struct, kw_only=True, tag_field="kind"):
     """A line of a journal."""
 
     at_s: float
     """On the clock that the processes share."""
 
 
-class Process(Row, tag="process"):
+class _Process(_Row, tag="process"):
     """What a process says of itself."""
 
     argv: list[str] = []
@@ -68,13 +68,13 @@ class Process(Row, tag="process"):
     """Whether it is what ``multiprocessing`` starts beside those of the program."""
 
 
-class Nothing(Row, tag="nothing"):
+class Nothing(_Row, tag="nothing"):
     """The one row of a program that has left no journal."""
 
     argv: list[str]
 
 
-class Block(Row, tag="block"):
+class Block(_Row, tag="block"):
     """The begin of a block of code that is followed by itself."""
 
     loaded: list[str]
@@ -82,14 +82,14 @@ class Block(Row, tag="block"):
     jit: bool
 
 
-class Framework(Row, tag="framework"):
+class Framework(_Row, tag="framework"):
     """A framework that was loaded."""
 
     name: str
     versions: dict[str, str]
 
 
-class Import(Row, tag="import"):
+class Import(_Row, tag="import"):
     """An import of an installed package that the user's code asks for."""
 
     name: str
@@ -103,7 +103,7 @@ class Import(Row, tag="import"):
         return self.begin_s, self.begin_s + self.seconds
 
 
-class Devices(Row, tag="devices"):
+class Devices(_Row, tag="devices"):
     """The start of JAX's devices, which has just ended."""
 
     seconds: float
@@ -139,7 +139,7 @@ class Difference(msgspec.Struct, kw_only=True, frozen=True):
     """Not empty: a package has made it static, not the user."""
 
 
-class CallCause(msgspec.Struct, kw_only=True, frozen=True):
+class _CallCause(msgspec.Struct, kw_only=True, frozen=True):
     """Why something was compiled for a call."""
 
     kind: str
@@ -160,14 +160,14 @@ class _Signature(msgspec.Struct, kw_only=True, frozen=True):
     from_host: dict[str, int] = {}
 
 
-class Memory(msgspec.Struct, kw_only=True, frozen=True):
+class _Memory(msgspec.Struct, kw_only=True, frozen=True):
     """Bytes that a program takes when it runs."""
 
     temporary: int
     arguments: int
 
 
-class Program(msgspec.Struct, kw_only=True, frozen=True):
+class _Program(msgspec.Struct, kw_only=True, frozen=True):
     """What a program that JAX has lowered is made of."""
 
     equations: int = 0
@@ -180,7 +180,7 @@ class Program(msgspec.Struct, kw_only=True, frozen=True):
     """Of outputs that could take the place of an input."""
 
 
-class Stage(Row, tag="stage"):
+class Stage(_Row, tag="stage"):
     """A stage of a call, from its begin to its end."""
 
     call: int
@@ -191,8 +191,8 @@ class Stage(Row, tag="stage"):
     """Exclusive seconds by part."""
     hit: bool | None
     """Whether the program was read from a cache on disk."""
-    program: Program | None
-    memory: Memory | None = None
+    program: _Program | None
+    memory: _Memory | None = None
     fingerprint: str | None = None
     """What tells the program from others; ``None``: nobody asked for it."""
 
@@ -202,14 +202,14 @@ class Stage(Row, tag="stage"):
         return self.begin_s, self.begin_s + self.seconds
 
 
-class Call(Row, tag="call", dict=True):
+class Call(_Row, tag="call", dict=True):
     """A call for which something was traced, lowered, compiled or read from a cache."""
 
     number: int = msgspec.field(name="call")
     framework: str
     stack: list[Line]
     function: CompiledFunction
-    cause: CallCause
+    cause: _CallCause
     thread: int
     slot: _Slot | None = None
     """Where calls from its line are counted."""
@@ -255,12 +255,12 @@ class Call(Row, tag="call", dict=True):
         return self._compiled is not None and bool(self._compiled.hit)
 
     @property
-    def program(self) -> Program | None:
+    def program(self) -> _Program | None:
         """What the program is made of; ``None``: not known."""
         return self._compiled.program if self._compiled is not None else None
 
     @property
-    def memory(self) -> Memory | None:
+    def memory(self) -> _Memory | None:
         """Bytes that the program takes when it runs; ``None``: not known."""
         return self._compiled.memory if self._compiled is not None else None
 
@@ -335,7 +335,7 @@ class Call(Row, tag="call", dict=True):
         return self.cause.differences or []
 
 
-class Place(Row, tag="place"):
+class Place(_Row, tag="place"):
     """A line of the user's that calls something of interest, and how often."""
 
     what: str
@@ -360,7 +360,7 @@ class Place(Row, tag="place"):
         return self.counts[0]
 
 
-class ClockRead(Row, tag="clock"):
+class ClockRead(_Row, tag="clock"):
     """A reading of a clock."""
 
     slot: _Slot
@@ -372,7 +372,7 @@ class ClockRead(Row, tag="clock"):
     caller: list[Line] | None = None
 
 
-class KeyUse(Row, tag="key"):
+class KeyUse(_Row, tag="key"):
     """A second use of a key of random numbers."""
 
     name: str
@@ -383,7 +383,7 @@ class KeyUse(Row, tag="key"):
     apart: int | None
 
 
-class ProgramError(Row, tag="error"):
+class ProgramError(_Row, tag="error"):
     """The error that ended the program, or the block."""
 
     error: str
@@ -391,7 +391,7 @@ class ProgramError(Row, tag="error"):
     inside: list[str]
 
 
-class GraphBreak(Row, tag="break"):
+class GraphBreak(_Row, tag="break"):
     """A line at which ``torch.compile`` ends a graph."""
 
     stack: list[Line]
@@ -399,7 +399,7 @@ class GraphBreak(Row, tag="break"):
     why: str = ""
 
 
-class RecompileLimit(Row, tag="limit"):
+class RecompileLimit(_Row, tag="limit"):
     """A function that PyTorch compiles no more."""
 
     function: CompiledFunction
@@ -407,14 +407,14 @@ class RecompileLimit(Row, tag="limit"):
     setting: str
 
 
-class Failed(Row, tag="failed"):
+class Failed(_Row, tag="failed"):
     """A fault of the doctor's own."""
 
     at: str
     error: str
 
 
-class SavedProgram(Row, tag="kept"):
+class SavedProgram(_Row, tag="kept"):
     """A program as JAX gives it to its compiler; ``file`` is ``None`` where it was not kept."""
 
     name: str
@@ -427,36 +427,36 @@ class SavedProgram(Row, tag="kept"):
     n_callbacks: int = 0
 
 
-class Settings(Row, tag="settings"):
+class Settings(_Row, tag="settings"):
     """What the name of a program in JAX's cache depends on."""
 
     settings: dict[str, Any] = {}
     variables: dict[str, str | None] = {}
 
 
-class End(Row, tag="end"):
+class End(_Row, tag="end"):
     """The last words of a process."""
 
     doctor_s: float
 
 
-class Untold(Row, tag="untold"):
+class Untold(_Row, tag="untold"):
     """What the program has taken the listeners from."""
 
     framework: str = ""
 
 
-class Cut(Row, tag="cut"):
+class Cut(_Row, tag="cut"):
     """The end of a journal that is full."""
 
 
-_KINDS: dict[str, type[Row]] = {
-    str(kind.__struct_config__.tag): kind for kind in Row.__subclasses__()
+_KINDS: dict[str, type[_Row]] = {
+    str(kind.__struct_config__.tag): kind for kind in _Row.__subclasses__()
 }
-_Kind = TypeVar("_Kind", bound=Row)
+_Kind = TypeVar("_Kind", bound=_Row)
 
 
-def row_of(line: Mapping[str, Any]) -> Row:
+def _row_of(line: Mapping[str, Any]) -> _Row:
     """Return a line of a journal as a record; of another kind it has its moment alone.
 
     Raises:
@@ -464,8 +464,8 @@ def row_of(line: Mapping[str, Any]) -> Row:
     """
     kind = line["kind"]
     if isinstance(kind, str) and kind not in _KINDS:
-        return msgspec.convert({**line, "kind": Row.__name__}, Row)
-    return msgspec.convert(line, _KINDS[kind] if isinstance(kind, str) else Row)
+        return msgspec.convert({**line, "kind": _Row.__name__}, _Row)
+    return msgspec.convert(line, _KINDS[kind] if isinstance(kind, str) else _Row)
 
 
 def journal_lines(path: Path) -> Iterator[dict[str, Any]]:
@@ -482,7 +482,7 @@ def journal_lines(path: Path) -> Iterator[dict[str, Any]]:
                 continue
             if isinstance(found, dict) and "kind" in found:
                 try:
-                    row_of(found)
+                    _row_of(found)
                 except msgspec.ValidationError as error:
                     text = f"this is no line of the doctor's journal: {error}"
                     raise ContractError(str(path), text, line=number) from None
@@ -539,7 +539,7 @@ def shared(spans: Sequence[Span]) -> Callable[[Span], float]:
 class ProcessTrace:
     """What was seen of one process."""
 
-    rows: Sequence[Row]
+    rows: Sequence[_Row]
     counts: Sequence[int]
     sources: Sources
     calls: list[Call] = field(init=False)
@@ -567,11 +567,11 @@ class ProcessTrace:
         Raises:
             ValidationError: a line is not what the doctor writes.
         """
-        return cls([row_of(one) for one in lines], counts, sources)
+        return cls([_row_of(one) for one in lines], counts, sources)
 
     @cached_property
-    def _by_type(self) -> dict[type[Row], list[Row]]:
-        found: dict[type[Row], list[Row]] = {}
+    def _by_type(self) -> dict[type[_Row], list[_Row]]:
+        found: dict[type[_Row], list[_Row]] = {}
         for row in self.rows:
             found.setdefault(type(row), []).append(row)
         return found
@@ -581,9 +581,9 @@ class ProcessTrace:
         return self._by_type.get(kind, [])  # type: ignore[return-value] # of this type
 
     @cached_property
-    def process(self) -> Process:
+    def process(self) -> _Process:
         """What the process says of itself."""
-        return next(iter(self.rows_of(Process)), Process(at_s=0.0))
+        return next(iter(self.rows_of(_Process)), _Process(at_s=0.0))
 
     @property
     def main_thread(self) -> int:

@@ -185,27 +185,27 @@ def _sites(sites: list[CallSite]) -> RenderableType:
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("where it compiled", overflow="fold", ratio=1)
     table.add_column("what", overflow="fold", ratio=1)
-    cache = reads(sites)
-    for name in ("times", *stages(cache=cache)):
+    cache = _reads(sites)
+    for name in ("times", *_stages(cache=cache)):
         table.add_column(name, justify="right", no_wrap=True)
     for one in sites:
-        table.add_row(*map(line, row(one, cache=cache)))
+        table.add_row(*map(line, _row(one, cache=cache)))
     if all(one.n_processes == 1 for one in sites):
         return table
     return Group(table, line("Times of several processes are added up.", "dim"))
 
 
-def reads(sites: Iterable[CallSite]) -> bool:
+def _reads(sites: Iterable[CallSite]) -> bool:
     """Say whether something was read from a cache on disk, which has a column then."""
     return any(one.n_reads or one.cache_s for one in sites)
 
 
-def stages(*, cache: bool) -> tuple[str, ...]:
+def _stages(*, cache: bool) -> tuple[str, ...]:
     """Return the names of the columns of times; those before the last add up to it."""
     return ("trace", "lower", "compile", *(("cache",) if cache else ()), "in all")
 
 
-def row(one: CallSite, *, cache: bool = False) -> Iterator[str]:
+def _row(one: CallSite, *, cache: bool = False) -> Iterator[str]:
     """Yield the cells of a line of the program; ``cache``: reading from one has a cell too."""
     yield f"{place(one.path)}:{one.line}"
     yield one.function
@@ -246,12 +246,12 @@ def _text(text: str) -> str:
 def _html_bar(account: Account) -> Iterator[str]:
     known = named_parts(account)
     pieces = [
-        f"<span style='flex:{seconds:.9f};background:{COLOUR[name]}'></span>"
+        f"<span style='flex:{seconds:.9f};background:{_COLOUR[name]}'></span>"
         for _, name, seconds in known
     ]
     yield f"<div style='display:flex;height:1em;max-width:60em'>{''.join(pieces)}</div>"
     words_of = [
-        f"<span style='color:{COLOUR[name]}'>█</span> {called} {units.duration(seconds)}"
+        f"<span style='color:{_COLOUR[name]}'>█</span> {called} {units.duration(seconds)}"
         for called, name, seconds in known
     ]
     yield f"<p>{' &nbsp; '.join(words_of)}</p>"
@@ -268,8 +268,8 @@ def _html_finding(one: Finding) -> str:
 
 
 def _html_sites(report: DoctorReport) -> str:
-    cache = reads(report.sites)
-    columns = (*_NAMES, "times", *stages(cache=cache))
+    cache = _reads(report.sites)
+    columns = (*_NAMES, "times", *_stages(cache=cache))
     sides = [_LEFT] * len(_NAMES) + [_RIGHT] * (len(columns) - len(_NAMES))
     head = "".join(
         f"<th style='{side}'>{one}</th>" for one, side in zip(columns, sides, strict=True)
@@ -278,7 +278,7 @@ def _html_sites(report: DoctorReport) -> str:
         "<tr>"
         + "".join(
             f"<td style='{side}'>{_text(cell)}</td>"
-            for cell, side in zip(row(one, cache=cache), sides, strict=True)
+            for cell, side in zip(_row(one, cache=cache), sides, strict=True)
         )
         + "</tr>"
         for one in report.sites[:MOST_SITES]
@@ -291,7 +291,7 @@ _PAGE_WIDTH = 1000
 """Of the bar and of the timeline, in units of their own."""
 _NARROWEST = 1.5
 _MOST_ROWS, _MOST_SPANS, _MOST_SITES, _MOST_FINDINGS = 14, 400, 500, 50
-COLOUR = {
+_COLOUR = {
     **PART_COLOURS,
     "devices": COLOURS[3],
     "cache": PART_COLOURS["cache_read"],
@@ -305,7 +305,7 @@ def page_of_doctor(report: DoctorReport, processes: Sequence[ProcessTrace], begi
     """Return the page of a report; ``begin_s`` is where the program's time begins."""
     account = report.account
     parts = list(_parts(account)) if is_known(report) else []
-    cache = reads(report.sites[:_MOST_SITES])
+    cache = _reads(report.sites[:_MOST_SITES])
     rows = list(_rows(processes, begin_s, account.total_s))
     named: dict[str, Any] = {
         "title": f"coldwarm doctor: {_program(report.command)}",
@@ -322,7 +322,14 @@ def page_of_doctor(report: DoctorReport, processes: Sequence[ProcessTrace], begi
         "more": max(0, len(report.findings) - _MOST_FINDINGS),
         "rows": rows,
         "ticks": [units.duration(account.total_s * share) for share in (0.25, 0.5, 0.75, 1.0)],
-        "columns": ("line", "what", "compiled", *stages(cache=cache), "called", "temporary memory"),
+        "columns": (
+            "line",
+            "what",
+            "compiled",
+            *_stages(cache=cache),
+            "called",
+            "temporary memory",
+        ),
         "table": [list(_cells(one, cache=cache)) for one in report.sites[:_MOST_SITES]],
         "left": max(0, report.n_sites - _MOST_SITES),
         "missed": list(missed(report.sites, _MOST_SITES)),
@@ -339,7 +346,7 @@ def _program(command: Sequence[str]) -> str:
 
 
 def _cells(one: CallSite, *, cache: bool) -> Iterator[str]:
-    yield from row(one, cache=cache)
+    yield from _row(one, cache=cache)
     yield units.MISSING if one.n_calls is None else units.count(one.n_calls)
     yield temporary(one)
 
@@ -354,7 +361,7 @@ def _parts(account: Account) -> Iterator[dict[str, Any]]:
             "time": units.duration(seconds),
             "begin": round(_PAGE_WIDTH * done / whole, 2),
             "width": round(_PAGE_WIDTH * seconds / whole, 2),
-            "colour": COLOUR[name],
+            "colour": _COLOUR[name],
         }
         done += seconds
 
@@ -411,7 +418,7 @@ def _rows(
                 {
                     "begin": round(_PAGE_WIDTH * from_s / whole_s, 2),
                     "width": round(max(_NARROWEST, _PAGE_WIDTH * seconds / whole_s), 2),
-                    "colour": COLOUR[kind],
+                    "colour": _COLOUR[kind],
                     "words": f"{words_of}, {units.duration(seconds)}",
                 }
                 for kind, words_of, from_s, seconds in spans[:_MOST_SPANS]

@@ -149,11 +149,11 @@ def _values(name: str, now: str, nearest: str, earlier: Sequence[Call]) -> str:
     return f"{nearest}, and before {', '.join(map(str, others[:_MOST_VALUES]))}{more}"
 
 
-OUTSIDE = ""
+_OUTSIDE = ""
 """In place of a test: what was compiled while modules were imported and tests collected."""
 
 
-class Program(msgspec.Struct):
+class _Program(msgspec.Struct):
     """One program, and how often it was compiled."""
 
     name: str
@@ -173,13 +173,13 @@ class Program(msgspec.Struct):
         return sum(self.seconds) - max(self.seconds)
 
 
-class CompileCost(msgspec.Struct):
+class _CompileCost(msgspec.Struct):
     """What compiling has cost in the tests of one process, or of several."""
 
     by_test: dict[str, float] = {}
     """Seconds of tracing, lowering, compiling and reading from a cache on disk."""
     by_stage: dict[str, float] = {}
-    programs: dict[str, Program] = {}
+    programs: dict[str, _Program] = {}
     """By fingerprint."""
     n_compiled: int = 0
     n_unknown: int = 0
@@ -207,19 +207,19 @@ class CompileCost(msgspec.Struct):
         if call.fingerprint is None:
             self.n_unknown += 1
             return
-        program = self.programs.setdefault(call.fingerprint, Program(call.name))
+        program = self.programs.setdefault(call.fingerprint, _Program(call.name))
         program.seconds.append(call.own_s.get("compile", 0.0))
         if test not in program.tests:
             program.tests.append(test)
 
-    def merge(self, other: CompileCost) -> None:
+    def merge(self, other: _CompileCost) -> None:
         """Add the bill of another process."""
         for test, seconds in other.by_test.items():
             self.by_test[test] = self.by_test.get(test, 0.0) + seconds
         for stage, seconds in other.by_stage.items():
             self.by_stage[stage] = self.by_stage.get(stage, 0.0) + seconds
         for key, program in other.programs.items():
-            mine = self.programs.setdefault(key, Program(program.name))
+            mine = self.programs.setdefault(key, _Program(program.name))
             mine.seconds += program.seconds
             mine.tests += [test for test in program.tests if test not in mine.tests]
         self.n_compiled += other.n_compiled
@@ -235,16 +235,16 @@ class CompileCost(msgspec.Struct):
     @property
     def n_tests(self) -> int:
         """Tests that ran."""
-        return sum(test != OUTSIDE for test in self.by_test)
+        return sum(test != _OUTSIDE for test in self.by_test)
 
     @property
-    def repeated(self) -> list[Program]:
+    def repeated(self) -> list[_Program]:
         """Programs that were compiled more than once, the dearest first."""
         found = [one for one in self.programs.values() if one.n_again]
         return sorted(found, key=lambda one: -one.again_s)
 
 
-TITLE = "coldwarm: seconds of compiling"
+_TITLE = "coldwarm: seconds of compiling"
 _KEEP_ALL = "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS=0"
 """By default JAX keeps programs alone that take a second to compile."""
 _MOST_TESTS, _MOST_PROGRAMS = 10, 5
@@ -258,7 +258,7 @@ _LEAST_S = 5e-4
 """Below it a stage is not worth a word."""
 
 
-def cost_lines(bill: CompileCost, tests_s: float, missing: list[str]) -> Iterator[str]:
+def _cost_lines(bill: _CompileCost, tests_s: float, missing: list[str]) -> Iterator[str]:
     """Yield what is printed at the end of a session.
 
     ``tests_s``: seconds of all tests, their fixtures included; ``missing``: workers that ended
@@ -284,14 +284,14 @@ def cost_lines(bill: CompileCost, tests_s: float, missing: list[str]) -> Iterato
         yield f"worker {worker} has ended without its bill: what its tests compiled is missing"
 
 
-def _of(bill: CompileCost, tests_s: float) -> str:
-    in_tests_s = bill.total_s - bill.by_test.get(OUTSIDE, 0.0)
+def _of(bill: _CompileCost, tests_s: float) -> str:
+    in_tests_s = bill.total_s - bill.by_test.get(_OUTSIDE, 0.0)
     if not tests_s:
         return ""
     return f", which took {duration(tests_s)}: {min(1.0, in_tests_s / tests_s):.0%} of it"
 
 
-def _programs(bill: CompileCost) -> str:
+def _programs(bill: _CompileCost) -> str:
     parts = [
         f"{words} {duration(bill.by_stage[stage])}"
         for stage, words in _STAGES.items()
@@ -301,7 +301,7 @@ def _programs(bill: CompileCost) -> str:
     return f"{counted(bill.n_compiled, 'program')} compiled{read}: {', '.join(parts)}"
 
 
-def _repeated(bill: CompileCost) -> Iterator[str]:
+def _repeated(bill: _CompileCost) -> Iterator[str]:
     found = bill.repeated
     if not found:
         return
@@ -318,13 +318,13 @@ def _repeated(bill: CompileCost) -> Iterator[str]:
         yield f"            … and {counted(len(found) - _MOST_PROGRAMS, 'other program')}"
 
 
-def _where(one: Program) -> str:
+def _where(one: _Program) -> str:
     first = one.tests[0] or "the collection"
     others = len(one.tests) - 1
     return f" in {first}" + (f" and {counted(others, 'other test')}" if others else "")
 
 
-def _saving(bill: CompileCost) -> Iterator[str]:
+def _saving(bill: _CompileCost) -> Iterator[str]:
     """Say what a cache on disk would save, of which only the programs of JAX can be kept."""
     whole_s = sum(sum(one.seconds) for one in bill.programs.values())
     again_s = sum(one.again_s for one in bill.repeated)
@@ -357,7 +357,7 @@ class CompileCostPlugin:
 
     def __init__(self, config: pytest.Config) -> None:
         """Follow what is compiled, except where only the workers run tests."""
-        self._bill = CompileCost()
+        self._bill = _CompileCost()
         self._missing: list[str] = []
         self._config = config
         self._runs = config.getoption("dist", "no") == "no" or hasattr(config, "workerinput")
@@ -370,13 +370,13 @@ class CompileCostPlugin:
         """Put on the bill what was compiled since this was done last."""
         if self._runs:
             calls, self._place = since(self._place), now()
-            if calls or test != OUTSIDE:
+            if calls or test != _OUTSIDE:
                 self._bill.add(test, calls)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
         """Take what a test compiles, its fixtures included."""
-        self._take(OUTSIDE)
+        self._take(_OUTSIDE)
         try:
             return (yield)
         finally:
@@ -385,7 +385,7 @@ class CompileCostPlugin:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
         """Tell the bill, where this is a worker."""
-        self._take(OUTSIDE)
+        self._take(_OUTSIDE)
         if self._runs:
             self._bill.failures = failures()
         told = getattr(self._config, "workeroutput", None)
@@ -399,12 +399,12 @@ class CompileCostPlugin:
         if told is None:
             self._missing.append(str(node.gateway.id))
         else:
-            self._bill.merge(msgspec.convert(told, CompileCost))
+            self._bill.merge(msgspec.convert(told, _CompileCost))
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print the bill."""
         reports = [one for some in terminalreporter.stats.values() for one in some]
         tests_s = sum(one.duration for one in reports if type(one) is pytest.TestReport)
-        terminalreporter.section(TITLE)
-        for line in cost_lines(self._bill, tests_s, self._missing):
+        terminalreporter.section(_TITLE)
+        for line in _cost_lines(self._bill, tests_s, self._missing):
             terminalreporter.write_line(line)

@@ -41,12 +41,12 @@ if TYPE_CHECKING:
     from coldwarm.contracts.comparison import ComparedMetric, RunComparison
 
 
-MODES: dict[str, CacheMode] = {
+_MODES: dict[str, CacheMode] = {
     "empty": "cold_process_cold_cache",
     "filled": "cold_process_warm_cache",
 }
 """By what the caches on disk are before a process starts."""
-MOST = 1.1
+_MOST = 1.1
 """Times as long as a stored result, by default: as ``coldwarm compare`` has it for starts."""
 
 
@@ -93,7 +93,7 @@ class FirstResultRequest:
             raise UsageError(
                 f"{what}: 'package.module:name', so that fresh processes can import it"
             )
-        if self.caches not in MODES:
+        if self.caches not in _MODES:
             raise UsageError(f"caches={self.caches!r}: give 'empty' or 'filled'")
         if self.processes < FEWEST_FOR_CONFIDENCE:
             few = f"processes={self.processes}: give {FEWEST_FOR_CONFIDENCE} or more"
@@ -102,7 +102,7 @@ class FirstResultRequest:
     @property
     def mode(self) -> CacheMode:
         """The cache mode."""
-        return MODES[self.caches]
+        return _MODES[self.caches]
 
     @property
     def wanted(self) -> StoredName:
@@ -134,7 +134,7 @@ class Limit:
             raise UsageError(f"below={given!r}: give a number above 0")
 
 
-SOURCE = "workload"
+_SOURCE = "workload"
 """What differs where the function was changed, which is what a test is to see."""
 _SHOWN = 5
 
@@ -217,7 +217,7 @@ def against(
     if isinstance(baseline, Measured):
         label = pytest_session.labels(baseline)[asked.target]
         stored = replace(baseline, cases={label: baseline.cases[label]})
-        allow = {SOURCE, *rules.allow}
+        allow = {_SOURCE, *rules.allow}
         compared = compare_results([stored], [ours], Policy(), allow, reports=rules.reports)
         metric = next(one for one in compared.metrics if one.metric == f"{asked.mode}.ttfr_s")
         return Against(compared, metric, rules.below)
@@ -248,7 +248,7 @@ def _figure(taken: Summary) -> str:
     )
 
 
-def above(asked: FirstResultRequest, taken: Summary, below_s: float) -> str:
+def _above(asked: FirstResultRequest, taken: Summary, below_s: float) -> str:
     """Say that a first result comes later than it may."""
     taken_s = _describe_first_result(asked, taken)
     lines = [
@@ -258,7 +258,7 @@ def above(asked: FirstResultRequest, taken: Summary, below_s: float) -> str:
     return "\n".join(lines)
 
 
-def ratio(judged: Against) -> str:
+def _ratio(judged: Against) -> str:
     """Return the ratio to the stored result with its interval, and the verdict."""
     one = judged.metric
     if one.ratio is None or one.low is None or one.high is None:
@@ -274,7 +274,7 @@ def later(asked: FirstResultRequest, taken: Summary, judged: Against) -> str:
 
 
 def _later(asked: FirstResultRequest, taken: Summary, judged: Against) -> Iterator[str]:
-    yield f"{asked.target} has its first result too late: {ratio(judged)}"
+    yield f"{asked.target} has its first result too late: {_ratio(judged)}"
     most = f"at most {significant(judged.below)} times"
     if judged.most > judged.below:
         most += f" ({significant(judged.most)}, as two equal runs differ by so much here)"
@@ -307,7 +307,7 @@ class _FirstResult(NamedTuple):
     """Why the test fails; empty: it does not."""
 
 
-def first_result(asked: FirstResultRequest, limit: Limit) -> _FirstResult:
+def _first_result(asked: FirstResultRequest, limit: Limit) -> _FirstResult:
     """Measure a first result, one measuring at a time, and hold it against its limit.
 
     Raises:
@@ -322,10 +322,10 @@ def first_result(asked: FirstResultRequest, limit: Limit) -> _FirstResult:
     text = _describe_first_result(asked, taken)
     if stored is not None:
         judged = _compared(ours, asked, stored, limit)
-        text += f"; {ratio(judged)}"
+        text += f"; {_ratio(judged)}"
         late = later(asked, taken, judged) if judged.too_late else ""
     elif limit.below is not None and is_above(taken, limit.below):
-        late = above(asked, taken, limit.below)
+        late = _above(asked, taken, limit.below)
     return _FirstResult(taken, pytest_session.starts(ours, asked.wanted.called), text, late)
 
 
@@ -389,7 +389,7 @@ def _compared(
         UsageError: they cannot be compared, and what to do.
     """
     reports = recompute.read_noise(None, [Path(stored.path).parent])
-    rules = Rules(limit.below or MOST, limit.allow, reports)
+    rules = Rules(limit.below or _MOST, limit.allow, reports)
     try:
         return against(ours, stored, asked.wanted, rules, opening.of_run(ours))
     except IncomparableError as error:

@@ -35,7 +35,7 @@ _CALLING = ("_wrapped_call_impl", "_call_impl")
 
 
 @dataclass(frozen=True)
-class Subject:
+class _Subject:
     """A function that somebody wrote, under whatever compiles it."""
 
     name: str
@@ -66,7 +66,7 @@ class Subject:
         return UsageError(f"{_TAKES}; of {self.name} nothing has been compiled, as far as was seen")
 
 
-def subject(function: Any) -> Subject:
+def subject(function: Any) -> _Subject:
     """Return what a test names.
 
     Raises:
@@ -79,7 +79,7 @@ def subject(function: Any) -> Subject:
     code = code_of(layers[-1])
     is_compiled = any(map(_compiles, layers))
     if code is not None:
-        return Subject(_named(code), code, is_compiled)
+        return _Subject(_named(code), code, is_compiled)
     if is_compiled:
         what = f"assert_no_recompile cannot tell {_shown(function)} from others"
         raise UsageError(f"{what}: it is not written in Python. Leave it out, to look at all")
@@ -196,7 +196,7 @@ _BUDGET_S = 2.0
 class _NoRecompile:
     """A block in which nothing is to be compiled."""
 
-    def __init__(self, subject: Subject | None) -> None:
+    def __init__(self, subject: _Subject | None) -> None:
         """Look at one function; ``None``: at all."""
         self._subject = subject
         self._begin = 0

@@ -115,7 +115,7 @@ def document(kept: Measurements, place: Environment) -> dict[str, Any]:
     }
 
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 def labels(baseline: Measured) -> dict[str, str]:
@@ -136,7 +136,7 @@ def by_target(made: Benchmarks, measured: Measured) -> Benchmarks:
     )
 
 
-def _renamed(of: Mapping[str, T], named: Mapping[str, str]) -> dict[str, T]:
+def _renamed(of: Mapping[str, _T], named: Mapping[str, str]) -> dict[str, _T]:
     split = ((name.partition("/"), one) for name, one in of.items())
     return {f"{named.get(head, head)}{slash}{rest}": one for (head, slash, rest), one in split}
 

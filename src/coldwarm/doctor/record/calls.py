@@ -46,14 +46,14 @@ _now_ns = time.perf_counter_ns
 _Builtin: "Any" = type(len)
 
 
-def is_of_day(called: "Any") -> bool:
+def _is_of_day(called: "Any") -> bool:
     """Say whether a call is of ``datetime.now``, which is another object each time."""
     if type(called) is not _Builtin or type(called.__self__) is not type:
         return False
     return called.__self__.__module__ == "datetime" and called.__qualname__ in _OF_DAY
 
 
-class Clocks:
+class _Clocks:
     """Writes when clocks are read, and how much was in flight then."""
 
     def __init__(self, places: "Places", now: "Now") -> None:
@@ -129,7 +129,7 @@ _Method: "Any" = type(Places.at.__get__(0))
 _NO_DRAW = ("seed", "getstate", "setstate", "get_state", "set_state", "spawn")
 
 
-def is_draw(called: "Any", first: "Any") -> bool:
+def _is_draw(called: "Any", first: "Any") -> bool:
     """Say whether a call draws a random number; ``first`` is what it is given first.
 
     A method that is called at once is told of as a function, with the object as the first argument.
@@ -166,7 +166,7 @@ class Calls:
         self._now = Now()
         self._stages = stages
         self._places = Places(journal)
-        self._clocks = Clocks(self._places, self._now)
+        self._clocks = _Clocks(self._places, self._now)
         self._dispatches = Dispatches(self._places, self._now, stages)
         self._transfers = Transfers(self._places, self._now, self._dispatches.is_tracing)
         self._wanted: dict[int, tuple[Any, Callable[..., None]]] = {}
@@ -379,10 +379,10 @@ class Calls:
 
     def _by_owner(self, called: "Any", first: "Any") -> "Callable[..., None] | None":
         """Return what takes note of a method that is known by what it is of, not by itself."""
-        if is_of_day(called):
+        if _is_of_day(called):
             return self._clocks.read
         # Otherwise the place is silent: drawing is what a program does most of the time.
-        if self._dispatches.is_tracing() and is_draw(called, first):
+        if self._dispatches.is_tracing() and _is_draw(called, first):
             return self._draw
         return None
 

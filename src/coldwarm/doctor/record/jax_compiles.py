@@ -25,40 +25,40 @@ if TYPE_CHECKING:
     from coldwarm.doctor.record.journal import Journal
 
 
-UNTOLD = "coldwarm/trace"
+_UNTOLD = "coldwarm/trace"
 """No event of JAX's: it tells of none where a function is traced below ``grad`` or ``vmap``."""
-STAGES = {
+_STAGES = {
     "/jax/core/compile/jaxpr_trace_duration": "trace",
     "/jax/core/compile/jaxpr_to_mlir_module_duration": "lower",
     "/jax/core/compile/backend_compile_duration": "compile",
-    UNTOLD: "trace",
+    _UNTOLD: "trace",
 }
 _TRACERS = ("trace_to_jaxpr_nocache", "trace_to_jaxpr", "trace_to_jaxpr_dynamic")
 """Functions of JAX in which a function is traced, by version."""
-NOBODYS = -1
+_NOBODYS = -1
 """The number of a call that is not known to compile anything."""
 _NEAR = 6
 """Frames above a listener in which JAX holds what it lowers."""
 
 
-class Open:
+class _Open:
     """A stage that has begun and not ended."""
 
     __slots__ = ("begin_ns", "event", "frame", "inner_ns", "stage")
 
     def __init__(self, event: str, begin_ns: int, frame: int = 0) -> None:
-        """Of an event of ``STAGES``.
+        """Of an event of ``_STAGES``.
 
         ``frame`` is the identity of the frame that traces, unless JAX tells of the end.
         """
         self.event = event
         self.frame = frame
-        self.stage = STAGES[event]
+        self.stage = _STAGES[event]
         self.inner_ns = 0
         self.begin_ns = begin_ns
 
 
-class Counted:
+class _Counted:
     """The calls at one line for one function."""
 
     __slots__ = ("before", "n", "slot")
@@ -92,7 +92,7 @@ class Call:
         "where",
     )
 
-    def __init__(self, number: int, miss: int, counted: "Counted", where: "Any") -> None:
+    def __init__(self, number: int, miss: int, counted: "_Counted", where: "Any") -> None:
         """Of the frame with the id ``miss``, at the user's line ``where``."""
         self.number, self.miss, self.counted, self.where = number, miss, counted, where
         self.order = -1
@@ -104,12 +104,12 @@ class Call:
         self.fingerprint: str | None = None
 
 
-class Thread(_thread._local):
+class _Thread(_thread._local):
     """What is open in one thread."""
 
     def __init__(self) -> None:
         """With nothing open."""
-        self.open: list[Open] = []
+        self.open: list[_Open] = []
         self.call: Call | None = None
         self.staged_ns = 0
         self.before: Call | None = None
@@ -142,7 +142,7 @@ def tracers() -> "frozenset[CodeType]":
     return frozenset(code for code in codes if code is not None)
 
 
-def goes_on(known: Call, miss: "FrameType | None", frame: "FrameType | None") -> bool:
+def _goes_on(known: Call, miss: "FrameType | None", frame: "FrameType | None") -> bool:
     """Say whether a stage belongs to the call of the stage before.
 
     What is lowered or compiled by itself, without a call, does so where one line asks for both.
@@ -152,7 +152,7 @@ def goes_on(known: Call, miss: "FrameType | None", frame: "FrameType | None") ->
     return miss is not None or known.where == next(iter(sites.stack(frame)), None)
 
 
-def missed(frame: "FrameType | None") -> "FrameType | None":
+def _missed(frame: "FrameType | None") -> "FrameType | None":
     """Return the frame in which JAX holds the call that it has no program for."""
     while frame is not None:
         code = frame.f_code
@@ -164,7 +164,7 @@ def missed(frame: "FrameType | None") -> "FrameType | None":
     return None
 
 
-def lowering(frame: "FrameType | None") -> "Any":
+def _lowering(frame: "FrameType | None") -> "Any":
     """Return what is about to be lowered, and which of its inputs are given away."""
     for _ in range(_NEAR):
         if frame is None:
@@ -189,10 +189,10 @@ class JaxStages:
     def __init__(self, journal: "Journal") -> None:
         """Write into ``journal``."""
         self._journal = journal
-        self._threads = Thread()
+        self._threads = _Thread()
         self._functions = compiled_functions.Functions()
         self._lock = threading.RLock()
-        self._places: dict[Any, Counted] = {}
+        self._places: dict[Any, _Counted] = {}
         """By the user's line and the function."""
         self._stop_staying: Callable[[], None] = lambda: None
         self.spent_ns = 0
@@ -242,7 +242,7 @@ class JaxStages:
     def number(self) -> "int | None":
         """Return the number of the call that this thread compiles something for."""
         call = self._threads.call
-        return call.number if call is not None and call.number != NOBODYS else None
+        return call.number if call is not None and call.number != _NOBODYS else None
 
     def is_open(self) -> bool:
         """Say whether this thread is in any stage."""
@@ -272,12 +272,12 @@ class JaxStages:
         mine.drop_broken(frame)
         if mine.open:
             return
-        miss = missed(frame.f_back)
+        miss = _missed(frame.f_back)
         if miss is None:
             return  # no call of a compiled function
-        mine.before, mine.call = mine.call, Call(NOBODYS, id(miss), Counted(None), None)
+        mine.before, mine.call = mine.call, Call(_NOBODYS, id(miss), _Counted(None), None)
         self._spent(_now_ns() - begin_ns)
-        mine.open.append(Open(UNTOLD, _now_ns(), id(frame)))
+        mine.open.append(_Open(_UNTOLD, _now_ns(), id(frame)))
 
     def trace_ended(self, frame: "FrameType") -> None:
         """Note that a frame of JAX's has ended that traced."""
@@ -285,7 +285,7 @@ class JaxStages:
         if not mine.open or mine.open[0].frame != id(frame):
             return
         begin_ns, ended = mine.open[0].begin_ns, mine.call
-        self._ended(UNTOLD, 0.0)
+        self._ended(_UNTOLD, 0.0)
         mine.call, mine.before = mine.before, None
         if ended is None:
             return  # something failed meanwhile, and was told
@@ -303,7 +303,7 @@ class JaxStages:
 
     def on_scalar(self, event: str, _value: float, fun_name: str = "?", **_more: "Any") -> None:
         """Note that a stage begins."""
-        if event not in STAGES:
+        if event not in _STAGES:
             return
         begin_ns = _now_ns()
         mine = self._threads
@@ -311,16 +311,16 @@ class JaxStages:
             mine.drop_broken(sys._getframe(1))
             if not mine.open:
                 self._enter(event, fun_name)
-                if STAGES[event] == "lower" and mine.call is not None:
-                    mine.call.lowered = lowering(sys._getframe(1))
-                if STAGES[event] == "compile" and mine.call and self._journal.fingerprints:
+                if _STAGES[event] == "lower" and mine.call is not None:
+                    mine.call.lowered = _lowering(sys._getframe(1))
+                if _STAGES[event] == "compile" and mine.call and self._journal.fingerprints:
                     mine.call.fingerprint = fingerprint(sys._getframe(1))
         except Exception as error:
             mine.call = None
             failed(self._journal, error)
         finally:
             self._spent(_now_ns() - begin_ns)
-            mine.open.append(Open(event, _now_ns()))
+            mine.open.append(_Open(event, _now_ns()))
 
     def _spent(self, spent_ns: int) -> None:
         """Leave what was done here out of what is open, or of the call around it."""
@@ -348,7 +348,7 @@ class JaxStages:
             read_ns = max(0, int(seconds * 1e9))
             mine.open[-1].inner_ns += read_ns
             _add(mine.call.own_ns, "cache_read", read_ns)
-        if event not in STAGES or not any(one.event == event for one in mine.open):
+        if event not in _STAGES or not any(one.event == event for one in mine.open):
             return
         end_ns = _now_ns()
         one = mine.open[-1]
@@ -363,7 +363,7 @@ class JaxStages:
                 break
         if not mine.open:
             mine.staged_ns += end_ns - one.begin_ns
-        if not mine.open and mine.call is not None and mine.call.number != NOBODYS:
+        if not mine.open and mine.call is not None and mine.call.number != _NOBODYS:
             self._leave(mine.call, one.stage, one.begin_ns, end_ns)
 
     def on_event(self, event: str, **_more: "Any") -> None:
@@ -374,11 +374,11 @@ class JaxStages:
 
     def _enter(self, event: str, name: str) -> None:
         """Find out for which call an outermost stage begins."""
-        order = _ORDER[STAGES[event]]
+        order = _ORDER[_STAGES[event]]
         frame: FrameType | None = sys._getframe(2)
-        miss = missed(frame)
+        miss = _missed(frame)
         known = self._threads.call
-        if known is not None and order > known.order and goes_on(known, miss, frame):
+        if known is not None and order > known.order and _goes_on(known, miss, frame):
             known.order = order
             known.hit = False  # a read from the cache inside of an earlier stage is another's
             return
@@ -396,7 +396,7 @@ class JaxStages:
             number = self._journal.number()
             counted = self._places.get(place)
             if counted is None:
-                counted = self._places[place] = Counted(self._journal.slot())
+                counted = self._places[place] = _Counted(self._journal.slot())
             counted.n += 1
         call = Call(number, id(miss), counted, place[0])
         call.jitted = function is not None and not compiled_functions.is_operation(function)
@@ -467,7 +467,7 @@ class JaxStages:
         """Begin anew: in a process that was forked."""
         self._places.clear()
         self._lock = threading.RLock()
-        self._threads = Thread()
+        self._threads = _Thread()
 
 
 def _bare(name: str) -> str:

@@ -106,7 +106,7 @@ def _is_telling(value: str) -> bool:
     return not is_word and any(one.isalpha() for one in value)
 
 
-class Withheld:
+class _Withheld:
     """What is taken out of every line."""
 
     def __init__(self) -> None:
@@ -382,7 +382,7 @@ class FileJournal(Journal):
         """
         self.readers = ()
         self.folder = folder
-        self._withheld = Withheld()
+        self._withheld = _Withheld()
         os.makedirs(folder, exist_ok=True)
         self._open()
 

@@ -41,7 +41,7 @@ class _Lock(threading.local):
     """What was read from the cache since the lock was taken: the function, and for which types."""
 
 
-class Reads:
+class _Reads:
     """Tells reads from the cache from compilations: around both Numba takes its lock."""
 
     def __init__(self) -> None:
@@ -109,7 +109,7 @@ def _cache_of(dispatcher: "Any") -> "Any":
     return getattr(dispatcher, "_cache", None) or getattr(dispatcher, "cache", None)
 
 
-def why_missed(dispatcher: "Any", args: "Any") -> "str | None":
+def _why_missed(dispatcher: "Any", args: "Any") -> "str | None":
     """Return why a function was not in the cache; ``None``: it is not to be kept there."""
     if not keeps(dispatcher):
         return None
@@ -155,7 +155,7 @@ _STARTS = ("ufuncbuilder.py", "dispatcher.py")
 """Files of Numba in which that function is."""
 
 
-def asked(frame: "FrameType | None") -> "tuple[Any, Any] | None":
+def _asked(frame: "FrameType | None") -> "tuple[Any, Any] | None":
     """Return what is compiled, and for which types; ``None``: it is part of something else."""
     for _ in range(_NEAR_UFUNC):
         if frame is None:
@@ -169,7 +169,7 @@ def asked(frame: "FrameType | None") -> "tuple[Any, Any] | None":
     return None
 
 
-def built(frame: "FrameType | None") -> "Any":
+def _built(frame: "FrameType | None") -> "Any":
     """Return what ``guvectorize`` compiles for, where its last part was made: the loop around it.
 
     ``None``: it was something else. The lock is taken by a wrapper around that part.
@@ -205,7 +205,7 @@ class NumbaCompiles:
         self._types: weakref.WeakKeyDictionary[Any, list[list[str]]] = weakref.WeakKeyDictionary()
         self._last: weakref.WeakKeyDictionary[Any, tuple[int, bool]] = weakref.WeakKeyDictionary()
         """By function, the last call that it was compiled or read for."""
-        self._reads = Reads()
+        self._reads = _Reads()
         self._init_ns = 0
         self._listeners: dict[str, Any] = {}
         self._made: dict[Any, tuple[int, ClosureVariables]] = {}
@@ -270,7 +270,7 @@ class NumbaCompiles:
                 self._last[dispatcher] = number, True
                 self._stage(number, begin_s, seconds, {"cache_read": seconds}, hit=True)
             elif not silent:
-                self._add_loop(built(sys._getframe(1)), init_s)
+                self._add_loop(_built(sys._getframe(1)), init_s)
         except Exception as error:
             failed(self._journal, error)
 
@@ -296,7 +296,7 @@ class NumbaCompiles:
             return
         try:
             dispatcher, args = data.get("dispatcher"), data.get("args") or ()
-            number = self._call(dispatcher, args, missed=why_missed(dispatcher, args))
+            number = self._call(dispatcher, args, missed=_why_missed(dispatcher, args))
             self._last[dispatcher] = number, False
             self._watch.begin_call()
             self._open = number, _now_s()
@@ -308,7 +308,7 @@ class NumbaCompiles:
         """Note that compiling begins where only its first step tells: of ``vectorize``."""
         if self._depth or not self._reads.is_held():
             return
-        found = asked(sys._getframe(1))
+        found = _asked(sys._getframe(1))
         if found is None:
             return
         dispatcher, args = found

@@ -90,7 +90,7 @@ class SavedPrograms:
             "n_callbacks": len(held["callbacks"]),
         }
         why = _not_kept(held)
-        module = b"" if why else module_of(held["module"])
+        module = b"" if why else _module_of(held["module"])
         if len(module) > self._left:
             why = "size"
         if why:
@@ -130,7 +130,7 @@ def _held_by(frame: "FrameType | None") -> "dict[str, Any]":
     raise LookupError("compile_options")
 
 
-def module_of(module: "Any") -> bytes:
+def _module_of(module: "Any") -> bytes:
     """Return the bytes of a module, without its locations where the cache leaves them out too."""
     import io
 

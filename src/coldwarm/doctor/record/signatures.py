@@ -103,7 +103,7 @@ def of_call(
         found.behind = tuple(found.static)
         known = {name: fixed(name, leaf) for name, leaf in given.items() if id(leaf) not in passed}
         found.static = {**known, **found.static}
-    found.context = context()
+    found.context = _context()
     return found
 
 
@@ -240,7 +240,7 @@ def shown(leaf: "Leaf") -> str:
     return f"{dtype}[{sizes}]"
 
 
-def context() -> "dict[str, Any]":
+def _context() -> "dict[str, Any]":
     """Return JAX's settings, among which are those that programs depend on, by name."""
     holders = getattr(sys.modules["jax"].config, "_value_holders", {})
     now = {name: holder.value for name, holder in holders.items() if hasattr(holder, "value")}

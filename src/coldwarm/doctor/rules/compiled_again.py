@@ -437,7 +437,7 @@ _FEWEST: dict[CauseKind, int] = {
 }
 """How often a cause must have made a function compile again to be worth a word: a few static
 values and a few shapes are what they are for."""
-PATTERNS: dict[CauseKind, str] = {
+_PATTERNS: dict[CauseKind, str] = {
     "static": "varying-static-arg",
     "shape": "shape-change",
     "dtype": "dtype-change",
@@ -452,7 +452,7 @@ PATTERNS: dict[CauseKind, str] = {
     "guard": "recompile",
     "unknown": "recompile",
 }
-COMPILED_AGAIN = {*PATTERNS.values(), "jit-in-loop", "torch-changing-scalar"}
+COMPILED_AGAIN = {*_PATTERNS.values(), "jit-in-loop", "torch-changing-scalar"}
 PAGES = {"shape-change": "shape-padding"}
 _FEW, _USED_AGAIN = 16, 3
 """Functions that are kept, and calls of each, for them to be made on purpose."""
@@ -603,7 +603,7 @@ def _pattern(trace: ProcessTrace, site: Line, kind: CauseKind, calls: list[Call]
         return "torch-changing-scalar"
     if kind == "new_function" and _made_in_loop(trace, site, calls[0]):
         return "jit-in-loop"
-    return PATTERNS[kind]
+    return _PATTERNS[kind]
 
 
 def _made_in_loop(trace: ProcessTrace, site: Line, call: Call) -> bool:

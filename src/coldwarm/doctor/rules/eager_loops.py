@@ -32,11 +32,11 @@ CHANGES = {
 
 PAGES = {"no-jit-hot-loop": "jit-hot-loop"}
 
-FEWEST_TURNS, FEWEST = 100, 250
+_FEWEST_TURNS, _FEWEST = 100, 250
 """Of a loop, and of operations in it, to be worth a word."""
 _TO_COMPILED = 5
 """Operations for each call of a compiled function in the same loop."""
-LEAST_SHARE, LEAST_S = 0.01, 0.25
+_LEAST_SHARE, _LEAST_S = 0.01, 0.25
 """Of the run, or seconds, that the operations of a loop must take to be worth a word."""
 _LOOPS = ("scan", "while", "cond")
 """JAX's own, as their operations are called."""
@@ -61,7 +61,7 @@ def _hot_loops(trace: ProcessTrace) -> Iterator[Finding]:
     for loop, members in groups.items():
         n = sum(one.n for _, one in members)
         cost_s = sum(one.counts[1] for _, one in members) / 1e9
-        if cost_s < min(LEAST_S, LEAST_SHARE * trace.lasted_s):
+        if cost_s < min(_LEAST_S, _LEAST_SHARE * trace.lasted_s):
             continue
         most = max(one.n for _, one in members)
         if sizes.get(loop, 0) * 2 >= most:
@@ -71,7 +71,7 @@ def _hot_loops(trace: ProcessTrace) -> Iterator[Finding]:
             counts[line] += one.n
         site = counts.most_common(1)[0][0]
         compiled = trace.n_below(site, "jitted")
-        if most >= FEWEST_TURNS and n >= FEWEST and n >= _TO_COMPILED * compiled:
+        if most >= _FEWEST_TURNS and n >= _FEWEST and n >= _TO_COMPILED * compiled:
             yield trace.finding(
                 "no-jit-hot-loop",
                 site,

@@ -30,7 +30,7 @@ PARAMETERS = {
     "doctor_eager_shapes": "n_again n_read n_shapes before now",
 }
 
-FEWEST = 10
+_FEWEST = 10
 """How often one operation at one line was compiled again for another size, to be worth a word:
 layers of a network, and the grids of a multigrid method, have fewer sizes."""
 _MAKERS = ("dynamic_slice", "slice", "iota", "broadcast_in_dim")
@@ -133,7 +133,7 @@ def _sizes(again: _Again) -> list[list[str]]:
     return [
         list(shapes)
         for key, shapes in found.items()
-        if n_again[key] >= FEWEST and _is_one_size(shapes)
+        if n_again[key] >= _FEWEST and _is_one_size(shapes)
     ]
 
 

@@ -25,7 +25,7 @@ CHANGES = {
 
 COMPILED_AGAIN = {"growing-array-concat"}
 
-FEWEST = 4
+_FEWEST = 4
 """Lengths for which something was compiled."""
 _JOINS = ("concatenate", "append", "stack", "vstack", "hstack")
 """What joins arrays, as it is compiled: what is known where calls are not seen."""
@@ -62,7 +62,7 @@ def _growing(trace: ProcessTrace) -> Iterator[tuple[Line, str, list[Line], list[
             for call in trace.calls
             if call.site == site and call.is_frameworks and _grows(call.differences)
         ]
-        if len(calls) >= FEWEST:
+        if len(calls) >= _FEWEST:
             yield site, name, stack, calls
 
 

@@ -26,7 +26,7 @@ CHANGES = {
 
 SIZES = {"list-argument"}
 
-FEWEST = 64
+_FEWEST = 64
 
 
 def findings(trace: ProcessTrace) -> Iterator[Finding]:
@@ -74,6 +74,6 @@ def _longest(call: Call) -> tuple[str, int] | None:
         if "[" in name and kind.startswith("Python ")
     )
     for argument, number in counts.most_common(1):
-        if number >= FEWEST:
+        if number >= _FEWEST:
             return argument, number
     return None

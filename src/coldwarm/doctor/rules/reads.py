@@ -32,7 +32,7 @@ _ACTS = frozenset({"step"})
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr)
 
 
-def decides(
+def _decides(
     sources: Sources, path: str, line: int, calls: Container[int], *, below: bool = False
 ) -> bool:
     """Say whether the host makes of what it reads at a line what compiled functions are given.
@@ -162,7 +162,7 @@ CHANGES = {
 }
 SHORT = {"host-sync": "host-sync-in-loop"}
 
-FEWEST = 20
+_FEWEST = 20
 _OFTEN = 0.5
 """Reads for each call of a compiled function in the same loop."""
 _SELDOM = 0.05
@@ -178,7 +178,7 @@ def findings(trace: ProcessTrace) -> Iterator[Finding]:
     for one in trace.places_of("read"):
         turned = trace.turned(one.stack)
         n = _n_reads(trace, one, turned) if turned is not None else 0
-        if turned is None or n < FEWEST or _is_needed(trace, one, turned, n):
+        if turned is None or n < _FEWEST or _is_needed(trace, one, turned, n):
             continue
         says, cost_s = _says(n, min(n, one.counts[1]), one.counts[2] / 1e9)
         yield trace.finding(
@@ -228,7 +228,7 @@ def _is_needed(trace: ProcessTrace, one: Place, turned: Line, n: int) -> bool:
         return True
     places = trace.places_of("jitted")
     calls = {line for each in places for line in trace.lines_within(each, turned)}
-    return decides(trace.sources, turned.path, turned.line, calls, below=turned != one.site)
+    return _decides(trace.sources, turned.path, turned.line, calls, below=turned != one.site)
 
 
 def _is_timed(trace: ProcessTrace, turned: Line, n: int) -> bool:

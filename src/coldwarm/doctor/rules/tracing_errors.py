@@ -25,7 +25,7 @@ CHANGES = {
     "use-after-donation": "use what the function returns, not the argument that was given away",
 }
 
-PATTERNS = {
+_PATTERNS = {
     "TracerBoolConversionError": "traced-branch",
     "NonConcreteBooleanIndexError": "boolean-mask-index",
     "TracerArrayConversionError": "numpy-on-traced",
@@ -46,7 +46,7 @@ def findings(trace: ProcessTrace) -> Iterator[Finding]:
     """Name the user's line at which the program ended."""
     ended = because("doctor_ended")
     for row in trace.rows_of(ProgramError):
-        pattern = PATTERNS.get(row.error) or next(
+        pattern = _PATTERNS.get(row.error) or next(
             (_INSIDE[name] for name in row.inside if name in _INSIDE), None
         )
         if pattern is not None and row.stack:

@@ -22,11 +22,11 @@ CHANGES = {
 }
 SHORT = {"transfer": "device-transfer-in-loop"}
 
-FEWEST = 5
+_FEWEST = 5
 """Times that the same array was sent again."""
 _LARGE_BYTES = 2**16
 """Of an array that is given to a compiled function as the host has it."""
-FEWEST_BYTES, MOST_SMALL = 2**20, 1000
+_FEWEST_BYTES, _MOST_SMALL = 2**20, 1000
 """That a line sends in all, to be worth a word; or as many arrays, however small."""
 
 
@@ -36,7 +36,7 @@ def findings(trace: ProcessTrace) -> Iterator[Finding]:
         n, n_bytes, n_again = place.counts[:3]
         if not trace.in_loop(place.stack):
             continue
-        if n_again >= FEWEST and (n_bytes >= FEWEST_BYTES or n >= MOST_SMALL):
+        if n_again >= _FEWEST and (n_bytes >= _FEWEST_BYTES or n >= _MOST_SMALL):
             yield _finding(trace, place.site, place.name, n_again + 1, n_bytes)
     done: set[Line] = set()
     for call in trace.calls:
@@ -45,7 +45,7 @@ def findings(trace: ProcessTrace) -> Iterator[Finding]:
         for stack in trace.stacks_of(call):
             site = stack[0]
             n = trace.n_calls(site, call.short_name)
-            if site in done or n <= FEWEST:
+            if site in done or n <= _FEWEST:
                 continue
             if n_bytes := _sent_bytes(trace, call, stack):
                 done.add(site)
