@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.observation import CacheEvidence, Judgement
 
 OWNER = "cuda"
+HOLDS_PROGRAMS = True
 LIMITATIONS = (because("cuda_uncounted"), because("cuda_as_left"), because("cuda_lazy"))
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.observation import CacheEvidence, Judgement
 
 OWNER = "extensions"
+HOLDS_PROGRAMS = True
 LIMITATIONS = (because("extensions_by_files"),)
 
 

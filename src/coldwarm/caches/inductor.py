@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.observation import CacheEvidence, Judgement
 
 OWNER = "inductor"
+HOLDS_PROGRAMS = True
 LIMITATIONS = (because("inductor_compiler"), because("inductor_preprocessor"))
 
 SETTING = CacheSetting(owner=OWNER, variables={"TORCHINDUCTOR_CACHE_DIR": "DIR"})

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.observation import CacheEvidence, Judgement
 
 OWNER = "jax"
+HOLDS_PROGRAMS = True
 LIMITATIONS = (because("jax_cache_key"),)
 
 

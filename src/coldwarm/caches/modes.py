@@ -48,8 +48,8 @@ class _Owner(Protocol):
     def judge(self, mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgement:
         """Say whether the evidence proves the mode; ``counts`` has the usual rule."""
 
-    # An owner may define besides, where a program of one's own must set something to find its
-    # caches filled:
+    # An owner of compiled programs says HOLDS_PROGRAMS = True. It may define besides, where a
+    # program of one's own must set something to find its caches filled:
     #   SETTING: CacheSetting, what it must set;
     #   by_default(root), as ``isolate``, with nothing set but the directory;
     #   IN_HOME, whether libraries may keep it in a process's home instead;
@@ -98,6 +98,11 @@ def owners() -> dict[str, _Owner]:
         if hasattr(loaded, "OWNER"):
             found[loaded.OWNER] = loaded
     return found
+
+
+def of_programs() -> list[_Owner]:
+    """Return the owners whose caches hold compiled programs."""
+    return [one for one in owners().values() if getattr(one, "HOLDS_PROGRAMS", False)]
 
 
 def owner(name: str) -> _Owner:

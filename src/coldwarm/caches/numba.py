@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.observation import CacheEvidence, Judgement
 
 OWNER = "numba"
+HOLDS_PROGRAMS = True
 LIMITATIONS = (because("numba_config"),)
 IN_HOME = True
 SETTING = CacheSetting(owner=OWNER, code="numba.njit(cache=True)")

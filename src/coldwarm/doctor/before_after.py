@@ -287,8 +287,6 @@ def _search(tree: Path, root: Path, python: str) -> Iterator[Path]:
 
 
 _SIDES = ("before", "after")
-_OWNERS = ("jax", "inductor", "numba", "cuda", "extensions")
-"""The caches of compiled programs, as ``coldwarm.caches`` names them."""
 
 
 class TimeOverError(Exception):
@@ -400,12 +398,12 @@ def moved(folder: Path, base: Mapping[str, str]) -> dict[str, str]:
     folder.mkdir(parents=True, exist_ok=True)
     root = temporary.plain(folder)
     found: dict[str, str] = {}
-    for name in _OWNERS:
-        place = root / name
+    for owner in modes.of_programs():
+        place = root / owner.OWNER
         place.mkdir(exist_ok=True)
-        asked = modes.variables(modes.owner(name), place, "framework_default")
-        places = {key: value for key, value in asked.items() if value.startswith(str(place))}
-        if name != jax_cache.OWNER or any(base.get(key) for key in places):
+        variables = modes.variables(owner, place, "framework_default")
+        places = {key: value for key, value in variables.items() if value.startswith(str(place))}
+        if owner.OWNER != jax_cache.OWNER or any(base.get(key) for key in places):
             found.update(places)
     return found
 
