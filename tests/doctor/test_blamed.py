@@ -10,7 +10,7 @@ from tests.doctor import journals
 from coldwarm.doctor.describe import estimate, evidence
 from coldwarm.doctor.judge import findings
 from coldwarm.doctor.rules import change_of
-from coldwarm.doctor.source_code import Sources
+from coldwarm.doctor.source_code import SourceFiles
 from coldwarm.doctor.trace import ProcessTrace
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def found(
         begin = begin_s[at] if begin_s else float(at)
         call = journals.call(at, framework=framework, **more)
         rows += [call, journals.stage(at, begin, {"compile": 1.0})]
-    return findings(ProcessTrace.of(rows, [], Sources({})))
+    return findings(ProcessTrace.of(rows, [], SourceFiles({})))
 
 
 def test_arguments_that_change_in_turn_have_each_a_finding_of_its_own() -> None:

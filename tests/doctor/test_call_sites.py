@@ -10,7 +10,7 @@ from coldwarm.contracts.doctor import Finding
 from coldwarm.contracts.reasons import because
 from coldwarm.doctor.describe import evidence
 from coldwarm.doctor.judge import findings, is_small, ranked
-from coldwarm.doctor.source_code import Sources
+from coldwarm.doctor.source_code import SourceFiles
 from coldwarm.doctor.time_account import account, call_sites
 from coldwarm.doctor.trace import ProcessTrace
 
@@ -44,14 +44,14 @@ def compiled(number: int, name: str, slot: int, seconds: float = 0.5) -> list[di
 
 def test_calls_of_one_place_with_several_names_are_counted_once() -> None:
     rows = compiled(1, "subtract", 0) + compiled(2, "jit(subtract)", 0)
-    found = call_sites(ProcessTrace.of(rows, [2, 1_000_000_000, 2, 0], Sources({})))
+    found = call_sites(ProcessTrace.of(rows, [2, 1_000_000_000, 2, 0], SourceFiles({})))
     assert [one.n_compiles for one in found] == [1, 1]
     assert [one.total_s for one in found] == pytest.approx([0.5, 0.5])
 
 
 def test_calls_that_are_counted_and_not_written_are_added_to_one_of_them() -> None:
     rows = compiled(1, "subtract", 0) + compiled(2, "jit(subtract)", 0)
-    found = call_sites(ProcessTrace.of(rows, [10, 4_000_000_000, 10, 0], Sources({})))
+    found = call_sites(ProcessTrace.of(rows, [10, 4_000_000_000, 10, 0], SourceFiles({})))
     assert sum(one.n_compiles for one in found) == 10
     assert sum(one.total_s for one in found) == pytest.approx(4.0)
 
@@ -104,7 +104,7 @@ def traced(number: int, slot: int) -> list[dict[str, Any]]:
 
 
 def seen_of(rows: list[dict[str, Any]], *counts: int) -> ProcessTrace:
-    return ProcessTrace.of(rows, list(counts), Sources({}))
+    return ProcessTrace.of(rows, list(counts), SourceFiles({}))
 
 
 def test_what_was_only_traced_is_no_compilation_however_often() -> None:
@@ -139,13 +139,13 @@ def test_the_parts_of_a_line_are_all_of_it() -> None:
 
 
 def test_what_was_not_told_is_no_zero() -> None:
-    (site,) = call_sites(ProcessTrace.of(compiled(1, "step", 0), [], Sources({})))
+    (site,) = call_sites(ProcessTrace.of(compiled(1, "step", 0), [], SourceFiles({})))
     assert site.trace_s is None
     assert site.null_reasons["trace_s"] == because("trace_untold")
     followed = [{"kind": "process", "at_s": 0.0, "sees_calls": True}, *compiled(1, "step", 0)]
-    (site,) = call_sites(ProcessTrace.of(followed, [], Sources({})))
+    (site,) = call_sites(ProcessTrace.of(followed, [], SourceFiles({})))
     assert site.trace_s == 0.0
-    (site,) = call_sites(ProcessTrace.of(read_from_cache(1, 0), [], Sources({})))
+    (site,) = call_sites(ProcessTrace.of(read_from_cache(1, 0), [], SourceFiles({})))
     assert site.trace_s == 0.25
 
 
@@ -161,7 +161,7 @@ def by_a_thread(number: int, whose: str = "user") -> list[dict[str, Any]]:
 def test_what_a_thread_calls_by_itself_stands_at_the_function() -> None:
     text = "@jax.jit\ndef energy(x):\n    return x\n"
     rows = [row for number in range(1, 8) for row in by_a_thread(number)]
-    seen = ProcessTrace.of(rows, [], Sources({"/a.py": text}))
+    seen = ProcessTrace.of(rows, [], SourceFiles({"/a.py": text}))
     (site,) = call_sites(seen)
     assert (site.path, site.line, site.caller, site.n_compiles) == ("/a.py", 1, "", 7)
     (found,) = findings(seen)
@@ -170,7 +170,7 @@ def test_what_a_thread_calls_by_itself_stands_at_the_function() -> None:
 
 
 def test_what_the_framework_calls_by_itself_has_no_line() -> None:
-    assert call_sites(ProcessTrace.of(by_a_thread(1, "framework"), [], Sources({}))) == []
+    assert call_sites(ProcessTrace.of(by_a_thread(1, "framework"), [], SourceFiles({}))) == []
 
 
 def test_no_more_calls_are_slow_than_there_are() -> None:
@@ -184,5 +184,5 @@ def test_no_more_calls_are_slow_than_there_are() -> None:
     }
     process = {"kind": "process", "at_s": 0.0, "sees_calls": True}
     rows = [process, place, *compiled(1, "step", 0)]
-    (site,) = call_sites(ProcessTrace.of(rows, [1, 10**9, 1, 0, 12, 0, 156, 0], Sources({})))
+    (site,) = call_sites(ProcessTrace.of(rows, [1, 10**9, 1, 0, 12, 0, 156, 0], SourceFiles({})))
     assert (site.n_calls, site.n_slow_calls) == (12, 12)

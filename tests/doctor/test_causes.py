@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from coldwarm.doctor.record.compiled_functions import apportioned, differences, nearest
-from coldwarm.doctor.record.signatures import Signature
+from coldwarm.doctor.record.signatures import CallSignature
 
 
 def array(
@@ -12,15 +12,15 @@ def array(
     return {"dtype": dtype, "shape": list(shape), "weak": False, "place": "device", **more}
 
 
-def call(static: dict[str, str] | None = None, **leaves: dict[str, object]) -> Signature:
-    found = Signature()
+def call(static: dict[str, str] | None = None, **leaves: dict[str, object]) -> CallSignature:
+    found = CallSignature()
     found.leaves = leaves
     found.static = static or {}
     found.trees = dict.fromkeys(leaves, "*")
     return found
 
 
-def kinds(before: Signature, now: Signature) -> list[tuple[str, str]]:
+def kinds(before: CallSignature, now: CallSignature) -> list[tuple[str, str]]:
     return [(one["kind"], one["argument"]) for one in differences(before, now)]
 
 

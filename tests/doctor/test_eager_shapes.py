@@ -10,7 +10,7 @@ from tests.doctor.journals import BEGIN_S, MAIN, OTHER
 
 from coldwarm.doctor.describe import evidence
 from coldwarm.doctor.judge import findings
-from coldwarm.doctor.source_code import Sources
+from coldwarm.doctor.source_code import SourceFiles
 from coldwarm.doctor.trace import ProcessTrace
 
 if TYPE_CHECKING:
@@ -64,7 +64,9 @@ def sizes(n: int, form: str = "f32[{n}]", name: str = "multiply") -> list[dict[s
 def found(
     rows: list[dict[str, Any]], counts: list[int] | None = None, **more: Any
 ) -> list[Finding]:
-    seen = ProcessTrace.of([journals.process(**more), *rows], counts or [], Sources({PATH: TEXT}))
+    seen = ProcessTrace.of(
+        [journals.process(**more), *rows], counts or [], SourceFiles({PATH: TEXT})
+    )
     return findings(seen)
 
 

@@ -9,7 +9,7 @@ from tests.doctor import journals
 from tests.doctor.journals import BEGIN_S, MAIN
 
 from coldwarm.doctor.judge import findings
-from coldwarm.doctor.source_code import Sources
+from coldwarm.doctor.source_code import SourceFiles
 from coldwarm.doctor.trace import ProcessTrace
 
 PATH = "/timed.py"
@@ -40,7 +40,7 @@ def test_operations_are_compiling_too() -> None:
         *compiled(2, 3.5, 1.0, **operation),
         *compiled(3, 4.0, 1.5),  # beside the operation, and on beyond the reading
     ]
-    (one,) = findings(ProcessTrace.of(rows, [1, 0, 0, 0] * 2, Sources({PATH: TEXT})))
+    (one,) = findings(ProcessTrace.of(rows, [1, 0, 0, 0] * 2, SourceFiles({PATH: TEXT})))
     assert one.pattern == "first-call-in-timing"
     assert one.says.values["interval_s"] == pytest.approx(4.0)
     assert one.says.values["compiled_s"] == pytest.approx(3.5)

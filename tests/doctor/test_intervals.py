@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coldwarm.doctor.source_code import Sources
+from coldwarm.doctor.source_code import SourceFiles
 
 FILE = "a.py"
 CASES = [
@@ -65,12 +65,12 @@ def test_a_difference_that_only_decides_is_no_measurement(
     line: int,
     ends: bool,  # noqa: FBT001 - a parameter
 ) -> None:
-    assert Sources({FILE: text}).ends_interval(FILE, line, "time") == ends
+    assert SourceFiles({FILE: text}).ends_interval(FILE, line, "time") == ends
 
 
 def test_of_two_calls_at_a_line_the_clock_is_meant() -> None:
     text = "print(read() - offset, time.time())\n"
-    sources = Sources({FILE: text})
+    sources = SourceFiles({FILE: text})
     assert not sources.ends_interval(FILE, 1, "time")
     assert sources.ends_interval(FILE, 1, "read")
     assert sources.ends_interval(FILE, 1, "called_otherwise")
@@ -78,4 +78,4 @@ def test_of_two_calls_at_a_line_the_clock_is_meant() -> None:
 
 def test_a_clock_of_the_day_may_be_given_a_time_zone() -> None:
     text = "end = datetime.now(timezone.utc)\nprint(end - begin)\n"
-    assert Sources({FILE: text}).ends_interval(FILE, 1, "datetime.now")
+    assert SourceFiles({FILE: text}).ends_interval(FILE, 1, "datetime.now")

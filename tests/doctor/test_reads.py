@@ -12,7 +12,7 @@ from coldwarm.contracts.reasons import because
 from coldwarm.doctor.describe import NOTHING_LARGE, first_change
 from coldwarm.doctor.judge import findings, is_small
 from coldwarm.doctor.rules.reads import _decides
-from coldwarm.doctor.source_code import Sources
+from coldwarm.doctor.source_code import SourceFiles
 from coldwarm.doctor.trace import FIELDS, ProcessTrace
 
 FILE = "/a.py"
@@ -41,7 +41,7 @@ def seen(
         {"kind": "end", "at_s": 10.0, "doctor_s": 0.0},
     ]
     counts = [number for *_, numbers in places for number in (*numbers, 0, 0, 0, 0)[:FIELDS]]
-    found = findings(ProcessTrace.of(rows, counts, Sources({FILE: text})))
+    found = findings(ProcessTrace.of(rows, counts, SourceFiles({FILE: text})))
     return [one for one in found if one.pattern == "host-sync-in-loop"]
 
 
@@ -113,16 +113,16 @@ def test_what_the_host_makes_of_a_value_decides_the_next_call(lines: str, decide
     calls = {at for at, row in enumerate(rows, 1) if "@" in row}
     line = next((at for at, row in enumerate(rows, 1) if "#" in row), min(calls))
     text = "\n".join(row.replace("@", "").replace("#", "") for row in rows)
-    assert _decides(Sources({FILE: text}), FILE, line, calls) == decided
+    assert _decides(SourceFiles({FILE: text}), FILE, line, calls) == decided
 
 
 def test_what_a_function_reads_that_the_loop_calls() -> None:
     text = "while True:\n    obs = env.step(agent.act(obs))\n"
-    assert _decides(Sources({FILE: text}), FILE, 2, {2}, below=True)
+    assert _decides(SourceFiles({FILE: text}), FILE, 2, {2}, below=True)
     text = "while True:\n    w, loss = train(w, batch)\n    shown = text_of(loss)\n"
-    assert not _decides(Sources({FILE: text}), FILE, 2, {2}, below=True)
-    assert not _decides(Sources({FILE: text}), FILE, 1, {2})
-    assert not _decides(Sources({FILE: "a = 1\n"}), FILE, 1, {1})
+    assert not _decides(SourceFiles({FILE: text}), FILE, 2, {2}, below=True)
+    assert not _decides(SourceFiles({FILE: text}), FILE, 1, {2})
+    assert not _decides(SourceFiles({FILE: "a = 1\n"}), FILE, 1, {1})
 
 
 def test_what_costs_next_to_nothing_is_not_to_be_changed_first() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from coldwarm.doctor.judge import findings
-from coldwarm.doctor.source_code import Sources
+from coldwarm.doctor.source_code import SourceFiles
 from coldwarm.doctor.trace import ProcessTrace
 from coldwarm.report.sentences import words
 
@@ -55,7 +55,7 @@ def seen(program: dict[str, Any], arguments: dict[str, str]) -> ProcessTrace:
         "program": program,
     }
     rows = [{"kind": "process", "at_s": 0.0, "sees_calls": True}, call, stage]
-    return ProcessTrace.of(rows, [], Sources({PATH: SOURCE}))
+    return ProcessTrace.of(rows, [], SourceFiles({PATH: SOURCE}))
 
 
 def test_a_loop_that_is_written_out_saves_all_its_turns_but_one() -> None:

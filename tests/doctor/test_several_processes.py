@@ -14,7 +14,7 @@ from coldwarm.doctor import watch
 from coldwarm.doctor.describe import headline, told
 from coldwarm.doctor.record.journal import Journal
 from coldwarm.doctor.record.recorder import Recorder
-from coldwarm.doctor.watch import Ended
+from coldwarm.doctor.watch import ProgramEnd
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,7 +35,7 @@ def report(
     for at, rows in enumerate(workers, 2):
         begun = journals.process(at_s=BEGIN_S + at, pid=at, parent=4321)
         journals.written(folder, begun, *rows, name=str(at))
-    ended = Ended(BEGIN_S, BEGIN_S + END_S, 0)
+    ended = ProgramEnd(BEGIN_S, BEGIN_S + END_S, 0)
     return watch.report(watch.read(folder), ended, "2026-01-02T03:04:05+00:00")
 
 

@@ -15,7 +15,7 @@ from tests.doctor.journals import BEGIN_S
 from coldwarm.doctor import watch
 from coldwarm.doctor.describe import NOTHING, NOTHING_SEEN, saved, temporary, told
 from coldwarm.doctor.views import as_html, shown
-from coldwarm.doctor.watch import Ended
+from coldwarm.doctor.watch import ProgramEnd
 from coldwarm.report.shown import PlainConsole
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def again(number: int, text: str = "rate") -> list[dict[str, Any]]:
 
 def report(folder: Path, rows: list[dict[str, Any]], status: int = 0) -> DoctorReport:
     watched = watch.read(journals.written(folder, *rows))
-    ended = Ended(BEGIN_S, BEGIN_S + END_S, status)
+    ended = ProgramEnd(BEGIN_S, BEGIN_S + END_S, status)
     return watch.report(watched, ended, "2026-01-02T03:04:05+00:00")
 
 

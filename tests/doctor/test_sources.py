@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coldwarm.doctor.source_code import Sources
+from coldwarm.doctor.source_code import SourceFiles
 
 TEXT = """
 def train(state):
@@ -29,7 +29,7 @@ def line(text: str) -> int:
     return next(at for at, row in enumerate(TEXT.splitlines(), 1) if text in row)
 
 
-SOURCES = Sources({FILE: TEXT})
+SOURCES = SourceFiles({FILE: TEXT})
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_a_clock_ends_an_interval_where_another_reading_is_taken_from_it(
 
 def test_a_function_takes_from_around_what_it_neither_makes_nor_is_given() -> None:
     text = "def make(a):\n    w = load()\n    return lambda x: step(w, x, a)\nw = 1\n"
-    sources = Sources({FILE: text})
+    sources = SourceFiles({FILE: text})
     taken = [name for name in "wxa" if sources.takes_from_around(FILE, 3, name)]
     assert taken == ["w", "a"]
     assert not sources.takes_from_around(FILE, 2, "w")
@@ -75,7 +75,7 @@ def test_what_a_line_gives_to_a_call_and_gets_back() -> None:
         "a = f(a, g(b))\n"
         "p, s = step((p, s), x)\n"
     )
-    sources = Sources({FILE: text})
+    sources = SourceFiles({FILE: text})
     assert sources.replaced(FILE, 1, "any name") == {"state"}
     assert sources.replaced(FILE, 2, "_step") == {"self.state"}
     assert sources.replaced(FILE, 3, "update") == {"p"}
@@ -85,7 +85,7 @@ def test_what_a_line_gives_to_a_call_and_gets_back() -> None:
 
 
 def test_a_file_that_is_no_python_or_is_missing_tells_nothing() -> None:
-    broken = Sources({FILE: "def ("})
+    broken = SourceFiles({FILE: "def ("})
     assert broken.loop(FILE, 1) is None
     assert broken.line("elsewhere.py", 3) == ""
     assert not broken.ends_interval(FILE, 1)
@@ -93,5 +93,5 @@ def test_a_file_that_is_no_python_or_is_missing_tells_nothing() -> None:
 
 def test_a_comprehension_in_a_loop_is_a_part_of_its_turns() -> None:
     text = "while True:\n    part = rows[a:b]\n    yield [take(one, part) for one in arrays]\n"
-    found = Sources({FILE: text})
+    found = SourceFiles({FILE: text})
     assert found.loop(FILE, 3) == found.loop(FILE, 2) == (1, 3)

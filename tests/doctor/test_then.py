@@ -173,12 +173,14 @@ def test_without_git_it_is_said(project: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 @contextmanager
-def head(command: list[str], work: Path, what: str | None = None) -> Iterator[before_after.Side]:
+def head(
+    command: list[str], work: Path, what: str | None = None
+) -> Iterator[before_after.ProgramState]:
     with before_after.before(what, command, sys.executable, work) as (_, side):
         yield side
 
 
-def ran(side: before_after.Side) -> str:
+def ran(side: before_after.ProgramState) -> str:
     """Return what a side writes."""
     search = os.pathsep.join(map(str, side.search))
     return subprocess.run(
@@ -393,8 +395,8 @@ def test_a_process_that_is_started_while_somebody_interrupts_is_ended(
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
     monkeypatch.setattr(subprocess, "Popen", interrupted)
-    side = before_after.Side(["-c", "import time; time.sleep(60)"], tmp_path)
-    turns = before_after.Turns(sys.executable, {"before": side}, "empty", tmp_path)
+    side = before_after.ProgramState(["-c", "import time; time.sleep(60)"], tmp_path)
+    turns = before_after.AlternatingRuns(sys.executable, {"before": side}, "empty", tmp_path)
     with terminable(), pytest.raises(KeyboardInterrupt):
         turns.watched("before", tmp_path / "journal")
     assert [one.returncode for one in started] == [-signal.SIGKILL]

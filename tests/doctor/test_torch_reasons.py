@@ -15,7 +15,7 @@ from coldwarm.doctor.describe import evidence
 from coldwarm.doctor.judge import findings
 from coldwarm.doctor.record import sites, torch_compiles
 from coldwarm.doctor.rules import change_of
-from coldwarm.doctor.source_code import Sources
+from coldwarm.doctor.source_code import SourceFiles
 from coldwarm.doctor.trace import ProcessTrace
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def test_a_limit_is_told_where_pytorch_goes_on_without_compiling(
 
 
 def _found(*rows: dict[str, Any]) -> list[Finding]:
-    return findings(ProcessTrace.of([process(), *rows], [], Sources({})))
+    return findings(ProcessTrace.of([process(), *rows], [], SourceFiles({})))
 
 
 def _again(n: int, differences: list[dict[str, str]], **more: Any) -> list[dict[str, Any]]:

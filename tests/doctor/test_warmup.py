@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from coldwarm.doctor.trace import Line
-from coldwarm.doctor.warmup import Kept, Programs, archive_of, script
+from coldwarm.doctor.trace import SourceLine
+from coldwarm.doctor.warmup import WarmupProgram, WarmupPrograms, archive_of, script
 
 LIMIT_S = 240
 HARD = '''
@@ -256,14 +256,14 @@ def test_what_a_program_sets_itself_is_set() -> None:
     assert "JAX_COMPILATION_CACHE_DIR=DIR" not in text
 
 
-def kept(name: str = "f", file: str | None = None, why: str = "") -> Kept:
-    site = Line("at.py", 4, "main")
-    return Kept(name, site, {"x": "f32[3]"}, {}, file, why, "cpu", [0], [1])
+def kept(name: str = "f", file: str | None = None, why: str = "") -> WarmupProgram:
+    site = SourceLine("at.py", 4, "main")
+    return WarmupProgram(name, site, {"x": "f32[3]"}, {}, file, why, "cpu", [0], [1])
 
 
 def made(command: list[str] | None = None, **given: Any) -> str:
     empty: dict[str, Any] = {"left_out": [], "others": {}, "settings": {}, "variables": {}}
     versions = {"jax": "0.10.2", "jaxlib": "0.10.2"}
-    found = Programs(**{**empty, **given}, versions=versions, again_s=0.2, compile_s=1.5)
+    found = WarmupPrograms(**{**empty, **given}, versions=versions, again_s=0.2, compile_s=1.5)
     path = Path("fill.py")
     return script(found, command or ["at.py"], path, archive_of(path), "2026-01-02T03:04:05Z")

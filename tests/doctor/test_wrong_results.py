@@ -9,7 +9,7 @@ from tests.doctor import journals
 
 from coldwarm.doctor.describe import evidence
 from coldwarm.doctor.judge import findings, ranked
-from coldwarm.doctor.source_code import Sources
+from coldwarm.doctor.source_code import SourceFiles
 from coldwarm.doctor.trace import ProcessTrace
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ MAIN = "<module>"
 
 
 def found(text: str, *rows: dict[str, Any], counts: tuple[int, ...] = ()) -> list[Finding]:
-    seen = ProcessTrace.of([journals.process(), *rows], list(counts), Sources({FILE: text}))
+    seen = ProcessTrace.of([journals.process(), *rows], list(counts), SourceFiles({FILE: text}))
     return ranked(findings(seen), 10.0)
 
 

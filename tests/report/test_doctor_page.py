@@ -12,7 +12,7 @@ from tests.report.conftest import CHROMIUM
 
 from coldwarm.doctor import watch
 from coldwarm.doctor.views import page_of_doctor
-from coldwarm.doctor.watch import Ended
+from coldwarm.doctor.watch import ProgramEnd
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +38,7 @@ def opened(visit: Callable[..., Page], tmp_path: Path) -> Callable[..., Page]:
 
     def open_page(rows: list[dict[str, Any]], width: int = 1280, **options: Any) -> Page:
         watched = watch.read(journals.written(tmp_path / "journal", *rows))
-        ended = Ended(BEGIN_S, BEGIN_S + END_S, 0)
+        ended = ProgramEnd(BEGIN_S, BEGIN_S + END_S, 0)
         report = watch.report(watched, ended, "2026-01-02T03:04:05+00:00")
         file = tmp_path / "page.html"
         text = page_of_doctor(report, watched.processes, BEGIN_S)

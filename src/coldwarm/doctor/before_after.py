@@ -144,7 +144,7 @@ print(json.dumps(sys.path[1:] + [os.path.dirname(path) for path in editable]))
 
 
 @dataclass(frozen=True)
-class Side:
+class ProgramState:
     """How a program is started as it was, or as it is."""
 
     command: Sequence[str]
@@ -155,15 +155,15 @@ class Side:
     """Where its modules are looked for first."""
 
 
-def _present(command: Sequence[str]) -> Side:
+def _present(command: Sequence[str]) -> ProgramState:
     """Return how a program is started as it is."""
-    return Side(command, Path.cwd())
+    return ProgramState(command, Path.cwd())
 
 
 @contextmanager
 def before(
     what: str | None, command: Sequence[str], python: str, work: Path
-) -> Iterator[tuple[str, Side]]:
+) -> Iterator[tuple[str, ProgramState]]:
     """Give what an earlier program is called, and how it is started.
 
     ``what`` is a file, a folder or a revision; without it the last commit, as long as something
@@ -238,10 +238,10 @@ def place(command: Sequence[str]) -> Path:
     return Path.cwd() if command[0] == "-m" else Path(command[0]).resolve().parent
 
 
-def _of_file(path: Path, command: Sequence[str]) -> Side:
+def _of_file(path: Path, command: Sequence[str]) -> ProgramState:
     if command[0] == "-m":
         raise UsageError(f"--before {path}: for a module, name a revision or a folder")
-    return Side([str(path), *command[1:]], Path.cwd(), [place(command)])
+    return ProgramState([str(path), *command[1:]], Path.cwd(), [place(command)])
 
 
 def _root(folder: Path, command: Sequence[str]) -> Path:
@@ -255,7 +255,9 @@ def _root(folder: Path, command: Sequence[str]) -> Path:
     raise UsageError(f"--before {folder}: it holds no {script.name}; name the folder that does")
 
 
-def of_tree(tree: Path, root: Path, command: Sequence[str], python: str, was: str = "") -> Side:
+def of_tree(
+    tree: Path, root: Path, command: Sequence[str], python: str, was: str = ""
+) -> ProgramState:
     """Return how a program is started in a copy of its folder; ``was`` is the script's name there.
 
     Raises:
@@ -265,14 +267,14 @@ def of_tree(tree: Path, root: Path, command: Sequence[str], python: str, was: st
     here = Path.cwd()
     if command[0] == "-m":
         folder = tree / here.relative_to(root) if here.is_relative_to(root) else tree
-        return Side(command, folder, search)
+        return ProgramState(command, folder, search)
     script = Path(command[0]).resolve()
     if not script.is_relative_to(root):
         raise UsageError(f"{command[0]} is not in {root}, whose earlier state is asked for")
     old = tree / (was or script.relative_to(root))
     if not old.is_file():
         raise UsageError(f"{script.relative_to(root)} is not in the earlier state; name another")
-    return Side([str(old), *command[1:]], here, search)
+    return ProgramState([str(old), *command[1:]], here, search)
 
 
 def _search(tree: Path, root: Path, python: str) -> Iterator[Path]:
@@ -294,7 +296,7 @@ class TimeOverError(Exception):
 
 
 @dataclass(frozen=True)
-class _Run:
+class _TimedRun:
     """One process."""
 
     seconds: float
@@ -305,22 +307,22 @@ class _Run:
 
 
 @dataclass
-class Turns:
+class AlternatingRuns:
     """What is run in turns."""
 
     python: str
-    sides: Mapping[str, Side]
+    sides: Mapping[str, ProgramState]
     caches: CachesAs
     work: Path
     end_s: float = math.inf
     """When the time for all runs is over, on the clock that their lengths are from."""
 
-    def watched(self, name: str, journal: Path) -> _Run:
+    def watched(self, name: str, journal: Path) -> _TimedRun:
         """Run one side with the recorder inside, and with empty caches of its own."""
         folder = self.work / f"{name}-watched"
         return self._run(self.sides[name], environment(journal, self._variables(name, folder)))
 
-    def rounds(self, number: int) -> Iterator[dict[str, _Run]]:
+    def rounds(self, number: int) -> Iterator[dict[str, _TimedRun]]:
         """Run both sides so often, each first in every other round; give each round as it ends.
 
         A round in which a process failed is the last one.
@@ -338,7 +340,7 @@ class Turns:
             if any(run.status for run in found.values()):
                 break
 
-    def _one(self, name: str, at: int) -> _Run:
+    def _one(self, name: str, at: int) -> _TimedRun:
         folder = self.work / (name if self.caches == "filled" else f"{name}-{at}")
         return self._run(self.sides[name], self._variables(name, folder))
 
@@ -352,7 +354,7 @@ class Turns:
             variables["PYTHONPATH"] = os.pathsep.join([*search, *([known] if known else [])])
         return variables
 
-    def _run(self, side: Side, variables: Mapping[str, str]) -> _Run:
+    def _run(self, side: ProgramState, variables: Mapping[str, str]) -> _TimedRun:
         """Run a side to its end; what it writes goes to files, which no reader slows down."""
         paths = [self.work / name for name in ("stdout", "stderr")]
         with paths[0].open("wb") as out, paths[1].open("wb") as err:
@@ -369,7 +371,7 @@ class Turns:
                 )
             )
             seconds = time.perf_counter() - begin_s
-        return _Run(seconds, status, *(path.read_bytes() for path in paths))
+        return _TimedRun(seconds, status, *(path.read_bytes() for path in paths))
 
     def _ended(self, start: Callable[[], subprocess.Popen[bytes]]) -> int:
         """Return how a process ended; whatever ends the waiting ends it and its children."""
@@ -437,7 +439,7 @@ class Bench:
     asked: BenchRequest
     named: str
     """What the program was before."""
-    sides: Mapping[str, Side]
+    sides: Mapping[str, ProgramState]
     python: str
     work: Path
 
@@ -457,7 +459,7 @@ class Bench:
             return report
         self._estimate(took_s)
         end_s = time.perf_counter() + (self.asked.time_budget_s or math.inf)
-        turns = Turns(self.python, self.sides, self.asked.caches, self.work, end_s)
+        turns = AlternatingRuns(self.python, self.sides, self.asked.caches, self.work, end_s)
         watched, seen, rounds, code = {}, {}, [], ""
         try:
             for name, run, counted in self._counted(turns, report.started_at):
@@ -500,7 +502,9 @@ class Bench:
     def _whole_s(self, took_s: float) -> float:
         return max(1.0, self._n_runs() * took_s)
 
-    def _counted(self, turns: Turns, date: str) -> Iterator[tuple[str, _Run, DoctorReport]]:
+    def _counted(
+        self, turns: AlternatingRuns, date: str
+    ) -> Iterator[tuple[str, _TimedRun, DoctorReport]]:
         """Run each side under the doctor, to count what it compiles."""
         for name in _SIDES:
             journal = self.work / f"{name}-journal"
@@ -510,8 +514,8 @@ class Bench:
 
     def _judged(
         self,
-        watched: Mapping[str, _Run],
-        rounds: Sequence[Mapping[str, _Run]],
+        watched: Mapping[str, _TimedRun],
+        rounds: Sequence[Mapping[str, _TimedRun]],
         seen: Mapping[str, DoctorReport],
     ) -> Fix:
 
@@ -566,11 +570,11 @@ def requested(
     return wanted if then else None
 
 
-def _lines(runs: Sequence[_Run]) -> list[list[str]]:
+def _lines(runs: Sequence[_TimedRun]) -> list[list[str]]:
     return [run.stdout.decode("utf-8", "replace").splitlines() for run in runs]
 
 
-def _refuse_failed(name: str, run: _Run) -> None:
+def _refuse_failed(name: str, run: _TimedRun) -> None:
     if run.status:
         said = run.stderr.decode("utf-8", "replace").strip().splitlines() or ["no message"]
         ended = f"run without input, ended with {run.status}"

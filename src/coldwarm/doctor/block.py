@@ -14,8 +14,8 @@ from coldwarm.contracts import codec
 from coldwarm.doctor import watch
 from coldwarm.doctor.describe import told
 from coldwarm.doctor.record.journal import FIELDS, LOST
-from coldwarm.doctor.record.recorder import Block
-from coldwarm.doctor.source_code import Sources
+from coldwarm.doctor.record.recorder import BlockReader
+from coldwarm.doctor.source_code import SourceFiles
 from coldwarm.doctor.trace import ProcessTrace
 from coldwarm.doctor.views import as_html, page_of_doctor, shown
 from coldwarm.errors import StorageError, UsageError
@@ -45,7 +45,7 @@ class DoctorBlock:
 
     def __init__(self) -> None:
         """Start with nothing."""
-        self._block: Block | None = None
+        self._block: BlockReader | None = None
         self._ended = False
         self._started_at = ""
         self._said: tuple[DoctorReport, ProcessTrace] | None = None
@@ -62,7 +62,7 @@ class DoctorBlock:
             text = "this doctor has had its block; make another: with coldwarm.doctor() as d:"
             raise UsageError(text)
         self._started_at = Clock().date()
-        self._block = Block()
+        self._block = BlockReader()
         self._block.begin()
         return self
 
@@ -136,7 +136,7 @@ class DoctorBlock:
                 texts[self._named(self._program)] = inner
                 rows = [_renamed(row, self._named) for row in rows]
                 rows[0] = {**rows[0], "argv": [self._named(self._program)]}
-            trace = ProcessTrace.of(rows, counts, Sources(texts))
+            trace = ProcessTrace.of(rows, counts, SourceFiles(texts))
             watched = watch.Watched([trace], trace.sources)
             self._said = watch.report(watched, None, self._started_at), trace
         return self._said

@@ -19,7 +19,7 @@ from coldwarm.errors import printable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from coldwarm.doctor.trace import Call, ProcessTrace, Span
+    from coldwarm.doctor.trace import CompiledCall, ProcessTrace, Span
 
 
 _NS = 1e9
@@ -95,7 +95,7 @@ def _slices(trace: ProcessTrace) -> Iterator[_Slice]:
             yield from _stage(row, call, [span for one, span in devices if one == call.thread])
 
 
-def _stage(row: Stage, call: Call, devices: Sequence[Span]) -> Iterator[_Slice]:
+def _stage(row: Stage, call: CompiledCall, devices: Sequence[Span]) -> Iterator[_Slice]:
     """Yield a stage: as one slice, or around the parts that it has."""
     begin_s, end_s = row.span
     # The start of devices in a stage is left out of its time: so it began earlier.
@@ -132,7 +132,7 @@ def _taken(free: Sequence[Span], seconds: float) -> tuple[list[Span], list[Span]
     return took, left
 
 
-def _told(call: Call) -> dict[str, str]:
+def _told(call: CompiledCall) -> dict[str, str]:
     """Return what a click on an event shows."""
     told = {"function": call.name, **{f"argument {k}": v for k, v in call.arguments.items()}}
     if call.site is not None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.doctor import DoctorReport, Fix
     from coldwarm.contracts.reasons import Reason
     from coldwarm.doctor.before_after import Bench, BenchRequest
-    from coldwarm.doctor.watch import Ended, Pass, Watched
+    from coldwarm.doctor.watch import Pass, ProgramEnd, Watched
     from coldwarm.report.shown import PlainConsole
 
 
@@ -276,7 +276,7 @@ class Watching:
         return found, missing
 
     def _read(
-        self, first: Path, ended: Ended, others: Sequence[Watched], started_at: str
+        self, first: Path, ended: ProgramEnd, others: Sequence[Watched], started_at: str
     ) -> tuple[Watched, DoctorReport]:
         from coldwarm.doctor import watch
 
@@ -289,7 +289,7 @@ class Watching:
         return watched, watch.report(watched, ended, started_at, others, self.shown)
 
     def _benched(
-        self, bench: Bench, report: DoctorReport, watched: Watched, ended: Ended
+        self, bench: Bench, report: DoctorReport, watched: Watched, ended: ProgramEnd
     ) -> DoctorReport:
         """Measure what a change has brought, and say so; return the report with it."""
         try:

@@ -363,7 +363,7 @@ _STATEMENTS = (ast.For, ast.While, ast.AsyncFor)
 
 
 @dataclass
-class Sources:
+class SourceFiles:
     """Files by path; those that are missing or no Python are known not to be."""
 
     texts: Mapping[str, str]

@@ -13,10 +13,10 @@ from coldwarm.contracts.doctor import Account, CallSite
 from coldwarm.contracts.reasons import because
 from coldwarm.doctor.trace import (
     STAGES,
-    Block,
+    BlockBegin,
     Devices,
-    End,
     Import,
+    ProcessEnd,
     Stage,
     length,
     outside,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.doctor import CauseKind
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.doctor.trace import Call, Line, ProcessTrace, Span
+    from coldwarm.doctor.trace import CompiledCall, ProcessTrace, SourceLine, Span
 
 
 _TIME, _COMPILES, _READS = 1, 2, 3
@@ -49,7 +49,7 @@ class _UnloggedCalls:
 
 def unlogged_calls(trace: ProcessTrace) -> dict[int, _UnloggedCalls]:
     """Return what was counted and not written, by the slot of the counts that has more."""
-    by_slot: dict[int, list[Call]] = {}
+    by_slot: dict[int, list[CompiledCall]] = {}
     for call in trace.calls:
         if call.slot is not None and call.slot + _READS < len(trace.counts):
             by_slot.setdefault(call.slot, []).append(call)
@@ -60,7 +60,7 @@ def unlogged_calls(trace: ProcessTrace) -> dict[int, _UnloggedCalls]:
     }
 
 
-def _unlogged(counts: Sequence[int], calls: Sequence[Call]) -> _UnloggedCalls:
+def _unlogged(counts: Sequence[int], calls: Sequence[CompiledCall]) -> _UnloggedCalls:
     n_left = counts[0] - len(calls)
     compiled = [one for one in calls if one.compiled and not one.hit]
     read = [one for one in calls if one.hit]
@@ -100,7 +100,7 @@ def account(trace: ProcessTrace, begin_s: float, end_s: float) -> Account:
     if run_s is not None:  # of all threads; what overlaps is counted once
         run_s = min(run_s, max(0.0, total_s - known_s))
         known_s += run_s
-    ends = [row.doctor_s for row in trace.rows_of(End)]
+    ends = [row.doctor_s for row in trace.rows_of(ProcessEnd)]
     why = because("needs_monitoring")
     reasons = {} if trace.sees_calls else {"devices_s": why, "run_s": why}
     if not ends:
@@ -132,7 +132,7 @@ def compiling_s(trace: ProcessTrace) -> float:
 
 def unseen_before(trace: ProcessTrace) -> dict[str, Reason]:
     """Return which parts of the time were over, all or most of them, before a block began."""
-    block = next(iter(trace.rows_of(Block)), None)
+    block = next(iter(trace.rows_of(BlockBegin)), None)
     found: dict[str, Reason] = {}
     if block is None:
         return found
@@ -181,13 +181,13 @@ def _run_s(trace: ProcessTrace) -> float:
     return (jitted + waits) / 1e9
 
 
-def spent_s(calls: Sequence[Call]) -> float:
+def spent_s(calls: Sequence[CompiledCall]) -> float:
     """Return the time in which at least one of the calls was compiled."""
     spans = [span for one in calls for span in one.spans]
     return min(sum(one.total_s for one in calls), length(union(spans)))
 
 
-def freed_s(trace: ProcessTrace, calls: Sequence[Call]) -> float:
+def freed_s(trace: ProcessTrace, calls: Sequence[CompiledCall]) -> float:
     """Return about how much shorter a process were without these calls.
 
     That is their time; of a second in which two threads compile, each has half: the other one
@@ -196,7 +196,7 @@ def freed_s(trace: ProcessTrace, calls: Sequence[Call]) -> float:
     return min(spent_s(calls), sum(_share_s(trace, one) for one in calls))
 
 
-def estimate(calls: Sequence[Call]) -> Reason:
+def estimate(calls: Sequence[CompiledCall]) -> Reason:
     """Return how a saving is estimated that is the time of these calls."""
     n_read = sum(one.hit for one in calls)
     if n_read:
@@ -204,7 +204,7 @@ def estimate(calls: Sequence[Call]) -> Reason:
     return because("saving_again", n_times=len(calls))
 
 
-def _share_s(trace: ProcessTrace, call: Call) -> float:
+def _share_s(trace: ProcessTrace, call: CompiledCall) -> float:
     lasted_s = sum(end_s - begin_s for begin_s, end_s in call.spans)
     if not lasted_s:
         return call.total_s
@@ -218,7 +218,7 @@ whatever its dtypes are."""
 
 def call_sites(trace: ProcessTrace) -> list[CallSite]:
     """Return the lines of the user's at which something was compiled, the slowest first."""
-    groups: dict[tuple[Line, str], list[Call]] = {}
+    groups: dict[tuple[SourceLine, str], list[CompiledCall]] = {}
     for call in trace.calls:
         if call.site is not None:
             groups.setdefault((call.site, call.name), []).append(call)
@@ -232,7 +232,7 @@ def call_sites(trace: ProcessTrace) -> list[CallSite]:
 
 
 def _site(
-    trace: ProcessTrace, line: Line, calls: list[Call], unlogged: list[_UnloggedCalls]
+    trace: ProcessTrace, line: SourceLine, calls: list[CompiledCall], unlogged: list[_UnloggedCalls]
 ) -> CallSite:
     parts = [*(one.own_s for one in calls), *(one.own_s for one in unlogged)]
     own_s = {name: sum(part[name] for part in parts) for name in STAGES}
@@ -276,7 +276,7 @@ def _site(
     )
 
 
-def _is_untraced(trace: ProcessTrace, calls: list[Call], trace_s: float) -> bool:
+def _is_untraced(trace: ProcessTrace, calls: list[CompiledCall], trace_s: float) -> bool:
     """Say whether JAX has told of no tracing, though a call was compiled.
 
     Who follows calls sees it in any case.
@@ -285,7 +285,7 @@ def _is_untraced(trace: ProcessTrace, calls: list[Call], trace_s: float) -> bool
     return compiled and not trace_s and not trace.sees_calls and calls[0].framework == "jax"
 
 
-def _n_calls(trace: ProcessTrace, line: Line, name: str) -> int | None:
+def _n_calls(trace: ProcessTrace, line: SourceLine, name: str) -> int | None:
     if not trace.sees_calls:
         return None
     short = name.rpartition(".")[2]
@@ -294,7 +294,7 @@ def _n_calls(trace: ProcessTrace, line: Line, name: str) -> int | None:
 
 
 def _n_slow(
-    trace: ProcessTrace, line: Line, calls: list[Call], unlogged: list[_UnloggedCalls]
+    trace: ProcessTrace, line: SourceLine, calls: list[CompiledCall], unlogged: list[_UnloggedCalls]
 ) -> int:
     """Return how many calls went through Python, but for those that something was compiled for."""
     short = calls[0].short_name
@@ -302,7 +302,7 @@ def _n_slow(
     return max(0, n - len(calls) - sum(one.n_compiles + one.n_reads for one in unlogged))
 
 
-def causes(calls: list[Call]) -> Counter[CauseKind]:
+def causes(calls: list[CompiledCall]) -> Counter[CauseKind]:
     """Count the kinds of causes of calls that were compiled again."""
     found: Counter[CauseKind] = Counter()
     for one in calls:
@@ -312,7 +312,7 @@ def causes(calls: list[Call]) -> Counter[CauseKind]:
     return found
 
 
-def kind_of(call: Call) -> CauseKind | None:
+def kind_of(call: CompiledCall) -> CauseKind | None:
     """Return why a call was compiled again; ``None``: it was not compiled before."""
     kind = call.cause.kind
     if kind == "new_function":  # with other arguments it would be compiled in any case

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.doctor import Cause as CauseOfFinding
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.doctor.source_code import Extent, Sources
+    from coldwarm.doctor.source_code import Extent, SourceFiles
 
     Span = tuple[float, float]
     """From when to when."""
@@ -39,7 +39,7 @@ STAGES = ("trace", "lower", "compile", "cache_read")
 _Slot = Annotated[int, msgspec.Meta(ge=0)]
 
 
-class Line(NamedTuple):
+class SourceLine(NamedTuple):
     """A line of a file, and the function that it is in; empty: it begins there, called by none."""
 
     path: str
@@ -54,7 +54,7 @@ class _Row(msgspec.Struct, kw_only=True, tag_field="kind"):
     """On the clock that the processes share."""
 
 
-class _Process(_Row, tag="process"):
+class _ProcessRow(_Row, tag="process"):
     """What a process says of itself."""
 
     argv: list[str] = []
@@ -74,7 +74,7 @@ class Nothing(_Row, tag="nothing"):
     argv: list[str]
 
 
-class Block(_Row, tag="block"):
+class BlockBegin(_Row, tag="block"):
     """The begin of a block of code that is followed by itself."""
 
     loaded: list[str]
@@ -128,7 +128,7 @@ class CompiledFunction(msgspec.Struct, kw_only=True, frozen=True):
     """``user``, ``package`` or ``framework``; empty where it has no code that is known."""
 
 
-class Difference(msgspec.Struct, kw_only=True, frozen=True):
+class CallDifference(msgspec.Struct, kw_only=True, frozen=True):
     """What differs between two calls, or between two function objects of the same code."""
 
     argument: str
@@ -144,8 +144,8 @@ class _CallCause(msgspec.Struct, kw_only=True, frozen=True):
 
     kind: str
     """``first``, ``again``, ``new_function``, ``operation`` or ``apart``."""
-    differences: list[Difference] | None = None
-    held: list[Difference] | None = None
+    differences: list[CallDifference] | None = None
+    held: list[CallDifference] | None = None
     """Numbers and texts from around a function that were others in its earlier object."""
     taken: list[str] | None = None
     """Arrays, or what arrays are in, from around it: not the same objects."""
@@ -167,15 +167,15 @@ class _Memory(msgspec.Struct, kw_only=True, frozen=True):
     arguments: int
 
 
-class _Program(msgspec.Struct, kw_only=True, frozen=True):
+class _LoweredProgram(msgspec.Struct, kw_only=True, frozen=True):
     """What a program that JAX has lowered is made of."""
 
     equations: int = 0
-    lines: list[tuple[list[Line], int, int]] = []
+    lines: list[tuple[list[SourceLine], int, int]] = []
     """Lines that have most of them, each with those that called it: how many, and in how many
     turns."""
     constants_bytes: int = 0
-    constants_line: Line | None = None
+    constants_line: SourceLine | None = None
     reusable_bytes: int = 0
     """Of outputs that could take the place of an input."""
 
@@ -191,7 +191,7 @@ class Stage(_Row, tag="stage"):
     """Exclusive seconds by part."""
     hit: bool | None
     """Whether the program was read from a cache on disk."""
-    program: _Program | None
+    program: _LoweredProgram | None
     memory: _Memory | None = None
     fingerprint: str | None = None
     """What tells the program from others; ``None``: nobody asked for it."""
@@ -202,12 +202,12 @@ class Stage(_Row, tag="stage"):
         return self.begin_s, self.begin_s + self.seconds
 
 
-class Call(_Row, tag="call", dict=True):
+class CompiledCall(_Row, tag="call", dict=True):
     """A call for which something was traced, lowered, compiled or read from a cache."""
 
     number: int = msgspec.field(name="call")
     framework: str
-    stack: list[Line]
+    stack: list[SourceLine]
     function: CompiledFunction
     cause: _CallCause
     thread: int
@@ -255,7 +255,7 @@ class Call(_Row, tag="call", dict=True):
         return self._compiled is not None and bool(self._compiled.hit)
 
     @property
-    def program(self) -> _Program | None:
+    def program(self) -> _LoweredProgram | None:
         """What the program is made of; ``None``: not known."""
         return self._compiled.program if self._compiled is not None else None
 
@@ -285,7 +285,7 @@ class Call(_Row, tag="call", dict=True):
         return self.signature.from_host if self.signature is not None else {}
 
     @property
-    def site(self) -> Line | None:
+    def site(self) -> SourceLine | None:
         """The innermost line of the user's; ``None``: there is none.
 
         A thread may be given a compiled function to call: then no line of the user's calls it,
@@ -295,14 +295,14 @@ class Call(_Row, tag="call", dict=True):
             return self.stack[0]
         if self.function.whose != "user" or self.function.path is None:
             return None
-        return Line(self.function.path, self.function.line or 0, "")
+        return SourceLine(self.function.path, self.function.line or 0, "")
 
     @property
-    def definition(self) -> Line | None:
+    def definition(self) -> SourceLine | None:
         """Where the function begins; ``None``: it has no file."""
         if not self.function.path or not self.function.line:
             return None
-        return Line(self.function.path, self.function.line, self.name)
+        return SourceLine(self.function.path, self.function.line, self.name)
 
     @property
     def total_s(self) -> float:
@@ -330,19 +330,19 @@ class Call(_Row, tag="call", dict=True):
         return self.is_operation or self.function.whose == "framework"
 
     @property
-    def differences(self) -> list[Difference]:
+    def differences(self) -> list[CallDifference]:
         """What differs from the earlier call that is most alike."""
         return self.cause.differences or []
 
 
-class Place(_Row, tag="place"):
+class CountedLine(_Row, tag="place"):
     """A line of the user's that calls something of interest, and how often."""
 
     what: str
     """``jitted``, ``clock``, ``read``, ``transfer``, ``concatenation``, ``effect`` or ``draw``."""
     name: str
     """Of what is called."""
-    stack: list[Line]
+    stack: list[SourceLine]
     slot: _Slot
     bound: list[int | str] | None = None
     """Arguments, by place or name, that a ``functools.partial`` gives to what is called."""
@@ -350,7 +350,7 @@ class Place(_Row, tag="place"):
     """How often, and further numbers that depend on ``what``: from the file of counts."""
 
     @property
-    def site(self) -> Line:
+    def site(self) -> SourceLine:
         """The innermost line."""
         return self.stack[0]
 
@@ -369,16 +369,16 @@ class ClockRead(_Row, tag="clock"):
     """Results that were still being computed."""
     after: int | None = None
     """Where the compiled function is counted that was called last."""
-    caller: list[Line] | None = None
+    caller: list[SourceLine] | None = None
 
 
 class KeyUse(_Row, tag="key"):
     """A second use of a key of random numbers."""
 
     name: str
-    before: list[Line]
-    stack: list[Line]
-    made: list[Line]
+    before: list[SourceLine]
+    stack: list[SourceLine]
+    made: list[SourceLine]
     n_made: int
     apart: int | None
 
@@ -394,7 +394,7 @@ class ProgramError(_Row, tag="error"):
 class GraphBreak(_Row, tag="break"):
     """A line at which ``torch.compile`` ends a graph."""
 
-    stack: list[Line]
+    stack: list[SourceLine]
     text: str
     why: str = ""
 
@@ -407,7 +407,7 @@ class RecompileLimit(_Row, tag="limit"):
     setting: str
 
 
-class Failed(_Row, tag="failed"):
+class DoctorFailure(_Row, tag="failed"):
     """A fault of the doctor's own."""
 
     at: str
@@ -427,14 +427,14 @@ class SavedProgram(_Row, tag="kept"):
     n_callbacks: int = 0
 
 
-class Settings(_Row, tag="settings"):
+class JaxSettings(_Row, tag="settings"):
     """What the name of a program in JAX's cache depends on."""
 
     settings: dict[str, Any] = {}
     variables: dict[str, str | None] = {}
 
 
-class End(_Row, tag="end"):
+class ProcessEnd(_Row, tag="end"):
     """The last words of a process."""
 
     doctor_s: float
@@ -541,26 +541,26 @@ class ProcessTrace:
 
     rows: Sequence[_Row]
     counts: Sequence[int]
-    sources: Sources
-    calls: list[Call] = field(init=False)
+    sources: SourceFiles
+    calls: list[CompiledCall] = field(init=False)
     _below: dict[Any, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Put the rows together."""
-        calls: dict[int, Call] = {}
+        calls: dict[int, CompiledCall] = {}
         for row in self.rows:
-            if isinstance(row, Call):
+            if isinstance(row, CompiledCall):
                 calls[row.number] = row
             elif isinstance(row, Stage) and row.call in calls:
                 calls[row.call].add(row)
-            elif isinstance(row, Place):
+            elif isinstance(row, CountedLine):
                 numbers = tuple(self.counts[row.slot : row.slot + FIELDS])
                 row.counts = numbers + (0,) * (FIELDS - len(numbers))
         self.calls = list(calls.values())
 
     @classmethod
     def of(
-        cls, lines: Iterable[Mapping[str, Any]], counts: Sequence[int], sources: Sources
+        cls, lines: Iterable[Mapping[str, Any]], counts: Sequence[int], sources: SourceFiles
     ) -> ProcessTrace:
         """Return what the lines of a journal tell; ``counts`` are the numbers beside it.
 
@@ -581,9 +581,9 @@ class ProcessTrace:
         return self._by_type.get(kind, [])  # type: ignore[return-value] # of this type
 
     @cached_property
-    def process(self) -> _Process:
+    def process(self) -> _ProcessRow:
         """What the process says of itself."""
-        return next(iter(self.rows_of(_Process)), _Process(at_s=0.0))
+        return next(iter(self.rows_of(_ProcessRow)), _ProcessRow(at_s=0.0))
 
     @property
     def main_thread(self) -> int:
@@ -615,41 +615,41 @@ class ProcessTrace:
         return shared([span for spans in by_thread.values() for span in union(spans)])
 
     @cached_property
-    def _by_kind(self) -> dict[str, list[Place]]:
-        found: dict[str, list[Place]] = {}
-        for one in self.rows_of(Place):
+    def _by_kind(self) -> dict[str, list[CountedLine]]:
+        found: dict[str, list[CountedLine]] = {}
+        for one in self.rows_of(CountedLine):
             found.setdefault(one.what, []).append(one)
         return found
 
     @cached_property
-    def _by_site(self) -> dict[tuple[str, Line], list[Place]]:
-        found: dict[tuple[str, Line], list[Place]] = {}
-        for one in self.rows_of(Place):
+    def _by_site(self) -> dict[tuple[str, SourceLine], list[CountedLine]]:
+        found: dict[tuple[str, SourceLine], list[CountedLine]] = {}
+        for one in self.rows_of(CountedLine):
             found.setdefault((one.what, one.site), []).append(one)
         return found
 
-    def places_of(self, what: str) -> list[Place]:
+    def places_of(self, what: str) -> list[CountedLine]:
         """Return the places of one kind."""
         return self._by_kind.get(what, [])
 
-    def places_at(self, what: str, site: Line) -> list[Place]:
+    def places_at(self, what: str, site: SourceLine) -> list[CountedLine]:
         """Return the places of one kind at a line."""
         return self._by_site.get((what, site), [])
 
-    def in_loop(self, stack: Iterable[Line]) -> bool:
+    def in_loop(self, stack: Iterable[SourceLine]) -> bool:
         """Say whether one of these lines is inside of a loop of the program."""
         return any(self.sources.loop(line.path, line.line) for line in stack)
 
-    def turned(self, stack: Iterable[Line]) -> Line | None:
+    def turned(self, stack: Iterable[SourceLine]) -> SourceLine | None:
         """Return the innermost of these lines that is inside of a loop."""
         return next((one for one in stack if self.sources.loop(one.path, one.line)), None)
 
-    def loop_at(self, line: Line | None) -> Loop | None:
+    def loop_at(self, line: SourceLine | None) -> Loop | None:
         """Return the innermost loop that a line is inside of."""
         extent = self.sources.loop(line.path, line.line) if line is not None else None
         return (line.path, extent) if line is not None and extent is not None else None
 
-    def stacks_of(self, call: Call) -> Iterator[list[Line]]:
+    def stacks_of(self, call: CompiledCall) -> Iterator[list[SourceLine]]:
         """Yield the stacks from which the function of a call was called, that of the call first.
 
         After a warm-up, a loop compiles nothing. Functions of one name cannot be told apart where
@@ -666,7 +666,7 @@ class ProcessTrace:
             if place.name == name and place.site not in compiled:
                 yield place.stack
 
-    def n_below(self, site: Line, *kinds: str) -> int:
+    def n_below(self, site: SourceLine, *kinds: str) -> int:
         """Return how many calls of some kinds the innermost loop around a line has led to."""
         loop = self.sources.loop(site.path, site.line)
         if loop is None:
@@ -681,7 +681,7 @@ class ProcessTrace:
             )
         return self._below[key]
 
-    def lines_within(self, one: Place, site: Line) -> set[int]:
+    def lines_within(self, one: CountedLine, site: SourceLine) -> set[int]:
         """Return the lines of the innermost loop around a line through which a place is reached."""
         loop = self.sources.loop(site.path, site.line)
         if loop is None:
@@ -689,14 +689,14 @@ class ProcessTrace:
         first, last = loop
         return {at.line for at in one.stack if at.path == site.path and first <= at.line <= last}
 
-    def n_calls(self, site: Line, name: str) -> int:
+    def n_calls(self, site: SourceLine, name: str) -> int:
         """Return how often a compiled function was called from a line, by its short name."""
         return sum(one.n for one in self.places_at("jitted", site) if one.name == name)
 
     def finding(  # noqa: PLR0913 - as many as a finding has
         self,
         pattern: str,
-        site: Line,
+        site: SourceLine,
         says: Reason,
         *,
         framework: str = "jax",

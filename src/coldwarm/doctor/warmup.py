@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from coldwarm.doctor.describe import place
 from coldwarm.doctor.record.saved_programs import FOLDER, MODULE, OPTIONS
-from coldwarm.doctor.trace import Cut, Framework, SavedProgram, Settings
+from coldwarm.doctor.trace import Cut, Framework, JaxSettings, SavedProgram
 from coldwarm.errors import UsageError, visible
 from coldwarm.report import units
 from coldwarm.report.sentences import counted
@@ -22,16 +22,16 @@ from coldwarm.report.sentences import counted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from coldwarm.doctor.trace import Call, Line, ProcessTrace
+    from coldwarm.doctor.trace import CompiledCall, ProcessTrace, SourceLine
 
 
 @dataclass(frozen=True)
-class Kept:
+class WarmupProgram:
     """A program as JAX gives it to its compiler."""
 
     name: str
     """As JAX has it."""
-    site: Line | None
+    site: SourceLine | None
     """The user's line that needs it."""
     arguments: Mapping[str, str]
     static: Mapping[str, str]
@@ -46,11 +46,11 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class Programs:
+class WarmupPrograms:
     """All that a program of the user's compiled with JAX, and what else it compiled."""
 
-    kept: list[Kept]
-    left_out: list[Kept]
+    kept: list[WarmupProgram]
+    left_out: list[WarmupProgram]
     others: dict[str, int]
     """By framework: how often others than JAX compiled."""
     versions: Mapping[str, str]
@@ -66,11 +66,11 @@ class Programs:
 
 @dataclass
 class _Found:
-    kept: dict[str, Kept] = field(default_factory=dict)
-    left_out: dict[tuple[str, Line | None, str], Kept] = field(default_factory=dict)
+    kept: dict[str, WarmupProgram] = field(default_factory=dict)
+    left_out: dict[tuple[str, SourceLine | None, str], WarmupProgram] = field(default_factory=dict)
 
 
-def programs(processes: Iterable[ProcessTrace]) -> Programs:
+def programs(processes: Iterable[ProcessTrace]) -> WarmupPrograms:
     """Put together what the processes of a program have kept."""
     processes = list(processes)
     found = _Found()
@@ -85,9 +85,9 @@ def programs(processes: Iterable[ProcessTrace]) -> Programs:
             if call.framework != "jax":
                 others[call.framework] = others.get(call.framework, 0) + 1
     calls = [call for trace in processes for call in trace.calls if call.framework == "jax"]
-    at_first = (row for trace in processes for row in trace.rows_of(Settings))
-    settings = next(at_first, Settings(at_s=0.0))
-    return Programs(
+    at_first = (row for trace in processes for row in trace.rows_of(JaxSettings))
+    settings = next(at_first, JaxSettings(at_s=0.0))
+    return WarmupPrograms(
         kept=list(found.kept.values()),
         left_out=list(found.left_out.values()),
         others=others,
@@ -100,13 +100,13 @@ def programs(processes: Iterable[ProcessTrace]) -> Programs:
     )
 
 
-def _of_process(trace: ProcessTrace) -> Iterator[Kept]:
-    calls: dict[int, Call] = {call.number: call for call in trace.calls}
+def _of_process(trace: ProcessTrace) -> Iterator[WarmupProgram]:
+    calls: dict[int, CompiledCall] = {call.number: call for call in trace.calls}
     for row in trace.rows_of(SavedProgram):
         call = calls.get(row.call or 0)
         name = row.name.removeprefix("jit(").removesuffix(")")
         whole = call is not None and call.name == name
-        yield Kept(
+        yield WarmupProgram(
             name=name,
             site=call.site if call is not None else None,
             arguments=call.arguments if call is not None and whole else {},
@@ -149,7 +149,7 @@ def refuse(script: Path) -> None:
         )
 
 
-def write(found: Programs, text: str, script: Path, journal: Path) -> None:
+def write(found: WarmupPrograms, text: str, script: Path, journal: Path) -> None:
     """Write a script and the archive of its programs, which lie beside the journal.
 
     Raises:
@@ -329,7 +329,9 @@ if __name__ == "__main__":
 ''')
 
 
-def script(found: Programs, command: Sequence[str], path: Path, archive: Path, date: str) -> str:
+def script(
+    found: WarmupPrograms, command: Sequence[str], path: Path, archive: Path, date: str
+) -> str:
     """Return the script; ``command`` is what stands behind ``python``, ``path`` where it goes."""
     settings = _settings(found)
     fixed = _DIRECTORY in settings
@@ -359,7 +361,7 @@ def script(found: Programs, command: Sequence[str], path: Path, archive: Path, d
     )
 
 
-def _settings(found: Programs) -> dict[str, object]:
+def _settings(found: WarmupPrograms) -> dict[str, object]:
     """Return the settings that the program itself has made, and the cache needs."""
     made = {
         name: value
@@ -372,7 +374,7 @@ def _settings(found: Programs) -> dict[str, object]:
     return made
 
 
-def _variables(found: Programs) -> dict[str, str]:
+def _variables(found: WarmupPrograms) -> dict[str, str]:
     return {
         name: value or ""
         for name, value in found.variables.items()
@@ -380,12 +382,12 @@ def _variables(found: Programs) -> dict[str, str]:
     }
 
 
-def _row(one: Kept) -> str:
+def _row(one: WarmupProgram) -> str:
     values = (one.file, one.platform, list(one.devices), list(one.shape), one.n_callbacks)
     return f"    {values!r},  # {_safe(_told(one))}"
 
 
-def _told(one: Kept) -> str:
+def _told(one: WarmupProgram) -> str:
     """Return where a program is needed, and for which arguments."""
     where = f"{place(one.site.path)}:{one.site.line} " if one.site else ""
     given = [f"{name}: {kind}" for name, kind in one.arguments.items()]
@@ -396,7 +398,7 @@ def _told(one: Kept) -> str:
     return text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…"
 
 
-def _left_out(found: Programs) -> Iterator[str]:
+def _left_out(found: WarmupPrograms) -> Iterator[str]:
     """Yield what the script does not compile, and why."""
     if not (found.left_out or found.others or found.cut):
         yield "Nothing that the program compiled is left out."

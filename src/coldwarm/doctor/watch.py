@@ -31,15 +31,15 @@ from coldwarm.doctor.record.journal import (
     LOST,
     VARIABLE,
 )
-from coldwarm.doctor.source_code import Sources
+from coldwarm.doctor.source_code import SourceFiles
 from coldwarm.doctor.time_account import account, call_sites, unlogged_calls, unseen_before
 from coldwarm.doctor.trace import (
-    Block,
+    BlockBegin,
     Cut,
-    End,
-    Failed,
+    DoctorFailure,
     Framework,
     Nothing,
+    ProcessEnd,
     ProcessTrace,
     Stage,
     Untold,
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.doctor import Finding
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.doctor.trace import Call
+    from coldwarm.doctor.trace import CompiledCall
 
 
 HOOK = Path(coldwarm.__file__).parent / "doctor" / "hook"
@@ -62,7 +62,7 @@ _PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 @dataclass(frozen=True)
-class Ended:
+class ProgramEnd:
     """How a program ended."""
 
     begin_s: float
@@ -112,7 +112,7 @@ def run(
     one: Pass = "timing",
     *,
     asks: Sequence[str] = (),
-) -> Ended:
+) -> ProgramEnd:
     """Run a Python program to its end; in the timing pass its output and errors are ours.
 
     ``command`` is what stands behind ``python``: a file or ``-m`` and a module, and arguments.
@@ -135,7 +135,7 @@ def run(
         )
         hand_on_to(process)
         status = process.wait()
-    return Ended(begin_s, time.perf_counter(), status)
+    return ProgramEnd(begin_s, time.perf_counter(), status)
 
 
 @contextmanager
@@ -180,7 +180,7 @@ class Watched:
     """The processes of a program, the first one first."""
 
     processes: Sequence[ProcessTrace]
-    sources: Sources
+    sources: SourceFiles
 
     @property
     def begin_s(self) -> float:
@@ -202,7 +202,7 @@ def read(folder: Path) -> Watched:
         text = f"{folder} holds no journal of the doctor's: was the program a Python program?"
         raise UsageError(text)
     found = texts([row for own, _ in paired for row in own])
-    sources = Sources({of_program(name): text for name, text in found.items()})
+    sources = SourceFiles({of_program(name): text for name, text in found.items()})
     traces = [
         ProcessTrace.of(of_program(own), _counts(path.with_suffix(COUNTS)), sources)
         for own, path in paired
@@ -245,14 +245,14 @@ def stored(path: Path) -> DoctorReport:
 
 def nothing(command: Sequence[str]) -> Watched:
     """Return what is known of a program that has left no journal: how it was started."""
-    sources = Sources({})
+    sources = SourceFiles({})
     rows = [Nothing(at_s=0.0, argv=list(command))]
     return Watched([ProcessTrace(rows, (), sources)], sources)
 
 
 def report(
     watched: Watched,
-    ended: Ended | None,
+    ended: ProgramEnd | None,
     started_at: str,
     others: Sequence[Watched] = (),
     command: Sequence[str] = (),
@@ -304,9 +304,9 @@ def _of_a_pass(one: Finding) -> bool:
 
 def _unfinished(trace: ProcessTrace) -> Iterator[Reason]:
     """Name what a process was compiling when it ended without its last words."""
-    if trace.rows_of(End):
+    if trace.rows_of(ProcessEnd):
         return
-    newest: dict[int, Call] = {call.thread: call for call in trace.calls}
+    newest: dict[int, CompiledCall] = {call.thread: call for call in trace.calls}
     stages = {row.call: row.stage for row in trace.rows_of(Stage)}
     for call in newest.values():
         # What a call has lowered it compiles; what is lowered for itself may be left at that.
@@ -354,7 +354,7 @@ def _versions(processes: Sequence[ProcessTrace]) -> dict[str, str]:
     return {name: version for row in rows for name, version in row.versions.items()}
 
 
-def _unseen(processes: Sequence[ProcessTrace], ended: Ended | None) -> Iterator[Reason]:
+def _unseen(processes: Sequence[ProcessTrace], ended: ProgramEnd | None) -> Iterator[Reason]:
     if processes[0].rows_of(Nothing):
         yield because("no_journal")
         return
@@ -367,10 +367,10 @@ def _unseen(processes: Sequence[ProcessTrace], ended: Ended | None) -> Iterator[
     programs = [one for one in processes if pid is not None and one.process.pid == pid]
     if len(programs) > 1:  # of one process, one after the other
         yield because("program_replaced")
-    if ended is None and not (programs or processes[:1])[-1].rows_of(End):
+    if ended is None and not (programs or processes[:1])[-1].rows_of(ProcessEnd):
         yield because("end_not_seen")
     yield from unseen_before(processes[0]).values()
-    if not all(row.jit for row in processes[0].rows_of(Block)):
+    if not all(row.jit for row in processes[0].rows_of(BlockBegin)):
         yield because("jit_off")
     cut = any(one.rows_of(Cut) for one in processes)
     if cut or any(map(unlogged_calls, processes)):
@@ -384,6 +384,6 @@ def _failures(processes: Sequence[ProcessTrace]) -> Iterator[Reason]:
     """Yield what the program, or a fault of the doctor's own, has kept from being seen."""
     if any(one.rows_of(Untold) for one in processes):
         yield because("listeners_removed", framework="JAX")
-    failures = {(row.at, row.error) for one in processes for row in one.rows_of(Failed)}
+    failures = {(row.at, row.error) for one in processes for row in one.rows_of(DoctorFailure)}
     for at, error in sorted(failures):
         yield because("doctor_failed", at=at, error=error)

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from coldwarm.doctor.record.recorder import followed
-from coldwarm.doctor.source_code import Sources
+from coldwarm.doctor.source_code import SourceFiles
 from coldwarm.doctor.trace import ProcessTrace
 from coldwarm.report.sentences import counted
 from coldwarm.report.units import duration
@@ -16,7 +16,7 @@ from coldwarm.report.units import duration
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Sequence
 
-    from coldwarm.doctor.trace import Call, Difference
+    from coldwarm.doctor.trace import CallDifference, CompiledCall
 
 
 def begin(*, fingerprints: bool = False) -> None:
@@ -31,7 +31,7 @@ def now() -> int:
     return memory.n_gone + len(memory.rows)
 
 
-def since(place: int) -> list[Call]:
+def since(place: int) -> list[CompiledCall]:
     """Return the calls for which something was traced or compiled after a place."""
     memory = followed()
     rows = memory.since(place)
@@ -41,7 +41,7 @@ def since(place: int) -> list[Call]:
     if begun:
         earlier = memory.rows[: len(memory.rows) - len(rows)]
         rows = [one for one in earlier if one["kind"] == "call" and one["call"] in begun] + rows
-    return ProcessTrace.of(rows, (), Sources({})).calls
+    return ProcessTrace.of(rows, (), SourceFiles({})).calls
 
 
 def failures() -> list[str]:
@@ -50,7 +50,7 @@ def failures() -> list[str]:
     return [f"{row['at']}, {row['error']}" for row in rows]
 
 
-def programs(place: int, *, operations: bool) -> list[Call]:
+def programs(place: int, *, operations: bool) -> list[CompiledCall]:
     """Return the calls after a place that needed a new program.
 
     One that is read from a cache on disk is one, too: whether a test passes must not depend on what
@@ -66,7 +66,7 @@ _LISTED = ("static", "shape", "dtype", "type")
 """Kinds of difference of which each earlier call has a value that can be shown."""
 
 
-def describe_compiles(calls: Sequence[Call], everything: Sequence[Call]) -> str:
+def describe_compiles(calls: Sequence[CompiledCall], everything: Sequence[CompiledCall]) -> str:
     """Return where something was compiled, and why again, with the argument's earlier values.
 
     ``everything``: all calls of this process so far, these among them.
@@ -77,7 +77,7 @@ def describe_compiles(calls: Sequence[Call], everything: Sequence[Call]) -> str:
     return "\n".join(lines)
 
 
-def _lines(call: Call, everything: Sequence[Call]) -> Iterator[str]:
+def _lines(call: CompiledCall, everything: Sequence[CompiledCall]) -> Iterator[str]:
     where = f"{call.site.path}:{call.site.line}" if call.site else "at no line of a file"
     given = ", ".join(
         [f"{name}: {kind}" for name, kind in call.arguments.items()]
@@ -109,7 +109,7 @@ def _lines(call: Call, everything: Sequence[Call]) -> Iterator[str]:
         yield f"    … and {len(call.differences) - _MOST_DIFFERENCES} more differences"
 
 
-def _code(call: Call) -> tuple[object, object]:
+def _code(call: CompiledCall) -> tuple[object, object]:
     return call.function.path, call.function.line
 
 
@@ -118,7 +118,7 @@ def _ordinal(number: int) -> str:
     return f"{number}{'th' if tens else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
 
 
-def _difference(each: Difference, earlier: Sequence[Call]) -> str:
+def _difference(each: CallDifference, earlier: Sequence[CompiledCall]) -> str:
     kind, name, now, before = each.kind, each.argument, each.now, each.before
     if kind in _LISTED:
         return f"`{name}` is {now}; it was {_values(name, now, before, earlier)}"
@@ -138,7 +138,7 @@ def _inside(tracers: str) -> str:
     return "no transformation" if tracers == "none" else tracers
 
 
-def _values(name: str, now: str, nearest: str, earlier: Sequence[Call]) -> str:
+def _values(name: str, now: str, nearest: str, earlier: Sequence[CompiledCall]) -> str:
     """Return the value in the call that is most alike, and those that the argument had besides."""
     had = [{**one.arguments, **one.static}.get(name) for one in earlier]
     others = list(dict.fromkeys(one for one in had if one not in {None, now, nearest}))
@@ -189,7 +189,7 @@ class _CompileCost(msgspec.Struct):
     failures: list[str] = []
     """Where watching itself has failed."""
 
-    def add(self, test: str, calls: Iterable[Call]) -> None:
+    def add(self, test: str, calls: Iterable[CompiledCall]) -> None:
         """Add what was compiled in a test."""
         self.by_test.setdefault(test, 0.0)
         for one in calls:
@@ -199,7 +199,7 @@ class _CompileCost(msgspec.Struct):
             if one.compiled:
                 self._add_program(test, one)
 
-    def _add_program(self, test: str, call: Call) -> None:
+    def _add_program(self, test: str, call: CompiledCall) -> None:
         if call.hit:
             self.n_read += 1
             return

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from types import CodeType
 
     from coldwarm.contracts.answer import Summary
-    from coldwarm.doctor.trace import Call
+    from coldwarm.doctor.trace import CompiledCall
     from coldwarm.inprocess.result import BenchResult
 
 
@@ -43,7 +43,7 @@ class _Subject:
     is_compiled: bool
     """Whether it is given as what compiles it: then it is one, also where nothing was seen."""
 
-    def has(self, call: Call) -> bool:
+    def has(self, call: CompiledCall) -> bool:
         """Say whether a call has compiled this function, by the code that somebody wrote.
 
         PyTorch compiles the rest of a function after a graph break, and what is called from there,

@@ -13,9 +13,9 @@ from _weakref import ref
 
 from coldwarm.doctor.record import sites
 from coldwarm.doctor.record.dispatches import (
+    CallSiteCounts,
     Dispatches,
     Now,
-    Places,
     Transfers,
     is_partial,
     slow_path,
@@ -56,7 +56,7 @@ def _is_of_day(called: "Any") -> bool:
 class _Clocks:
     """Writes when clocks are read, and how much was in flight then."""
 
-    def __init__(self, places: "Places", now: "Now") -> None:
+    def __init__(self, places: "CallSiteCounts", now: "Now") -> None:
         """Count at ``places``; ``now`` is what this thread is at."""
         self._places, self._now = places, now
         self._began_ns = _now_ns()
@@ -124,7 +124,7 @@ _MODULES = ("numpy", "random")
 
 
 _Function, _Descriptor = type(lambda: None), type(str.join)
-_Method: "Any" = type(Places.at.__get__(0))
+_Method: "Any" = type(CallSiteCounts.at.__get__(0))
 """Kinds of what is called, as ``types`` has them."""
 _NO_DRAW = ("seed", "getstate", "setstate", "get_state", "set_state", "spawn")
 
@@ -165,7 +165,7 @@ class Calls:
         self._journal = journal
         self._now = Now()
         self._stages = stages
-        self._places = Places(journal)
+        self._places = CallSiteCounts(journal)
         self._clocks = _Clocks(self._places, self._now)
         self._dispatches = Dispatches(self._places, self._now, stages)
         self._transfers = Transfers(self._places, self._now, self._dispatches.is_tracing)

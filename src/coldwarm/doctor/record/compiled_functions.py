@@ -12,7 +12,7 @@ from itertools import islice
 from types import FunctionType
 
 from coldwarm.doctor.record import sites
-from coldwarm.doctor.record.signatures import Signature, fixed, shown, text
+from coldwarm.doctor.record.signatures import CallSignature, fixed, shown, text
 
 TYPE_CHECKING = False
 
@@ -166,7 +166,7 @@ _SHOWN = 60
 _IRRELEVANT = ("jax_log_compiles", "jax_explain_cache_misses", "jax_compiler_detailed_logging")
 
 
-def nearest(now: Signature, earlier: "Iterable[Signature]") -> "list[Difference] | None":
+def nearest(now: CallSignature, earlier: "Iterable[CallSignature]") -> "list[Difference] | None":
     """Return how a call differs from the earlier one that it is most like.
 
     ``None``: there was none; an empty list: nothing that is known differs.
@@ -194,7 +194,7 @@ def apportioned(parts: "Mapping[str, Any]", seconds: float, rest: str) -> "dict[
     return own_s
 
 
-def differences(before: Signature, now: Signature) -> "list[Difference]":
+def differences(before: CallSignature, now: CallSignature) -> "list[Difference]":
     """Return what differs between two calls."""
     static = list(_static(before.static, now.static))
     # What a package made of the user's own arguments says less than they do.
@@ -213,7 +213,7 @@ def _static(before: "Mapping[str, str]", now: "Mapping[str, str]") -> "Iterator[
             yield _difference("static", name, before.get(name, "absent"), now.get(name, "absent"))
 
 
-def _leaves(before: Signature, now: Signature) -> "Iterator[Difference]":
+def _leaves(before: CallSignature, now: CallSignature) -> "Iterator[Difference]":
     if before.trees != now.trees:
         for name in dict.fromkeys([*now.trees, *before.trees]):
             then, today = before.trees.get(name), now.trees.get(name)
@@ -258,7 +258,7 @@ def _typed(leaf: "Leaf") -> str:
     return f"{shown(leaf)} ({'weakly' if leaf['weak'] else 'strongly'} typed)"
 
 
-def _transforms(before: Signature, now: Signature) -> "Iterator[Difference]":
+def _transforms(before: CallSignature, now: CallSignature) -> "Iterator[Difference]":
     if before.transforms != now.transforms:
         words = [", ".join(one.transforms) or "none" for one in (before, now)]
         yield _difference("transform", "", *words)
@@ -288,7 +288,7 @@ class _Known:
     """One function object, and what the user wrote inside of it; or one operation."""
 
     def __init__(self, function: "Any", inner: "Any" = None) -> None:
-        self.signatures: list[Signature] = []
+        self.signatures: list[CallSignature] = []
         self.taken = ClosureVariables(inner or function)
         self._refs = [_ref(function), _ref(inner)]
 
@@ -300,7 +300,7 @@ class _Known:
         """Say whether the function object is no more."""
         return self._refs[0]() is None
 
-    def add(self, signature: "Signature") -> None:
+    def add(self, signature: "CallSignature") -> None:
         self.signatures.append(signature)
         del self.signatures[:-_KEPT]
 
@@ -324,7 +324,7 @@ class Functions:
         self._n_objects: dict[CodeType, int] = {}
 
     def cause(
-        self, function: "Any", name: str, signature: "Signature", inner: "Any" = None
+        self, function: "Any", name: str, signature: "CallSignature", inner: "Any" = None
     ) -> "Cause":
         """Return why a call is compiled, and remember what it is compiled for.
 
@@ -369,7 +369,7 @@ class Functions:
         }
 
     @staticmethod
-    def _compared(known: _Known, signature: "Signature", kind: str) -> "Cause":
+    def _compared(known: _Known, signature: "CallSignature", kind: str) -> "Cause":
         differing = nearest(signature, known.signatures)
         known.add(signature)
         if differing is None:

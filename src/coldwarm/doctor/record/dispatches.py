@@ -52,7 +52,7 @@ class Now(_thread._local):
         self.since_ns = 0
 
 
-class Places:
+class CallSiteCounts:
     """Where things are counted: a place of the file of counts for each line and kind."""
 
     def __init__(self, journal: "Journal") -> None:
@@ -134,7 +134,7 @@ class Dispatches:
     """Counts and times what the user's lines give to devices."""
 
     def __init__(
-        self, places: "Places", now: "Now", stages: "Callable[[], JaxStages | None]"
+        self, places: "CallSiteCounts", now: "Now", stages: "Callable[[], JaxStages | None]"
     ) -> None:
         """Count at ``places``; ``stages`` knows what is being traced."""
         self._places, self._now, self._stages = places, now, stages
@@ -236,7 +236,7 @@ class Dispatches:
         self._now.dispatched, self._now.last = True, None
         frame = sys._getframe(2).f_back
         if frame is not None and sites.kind(frame.f_code.co_filename) != sites.NOBODYS:
-            depth = 4  # from ``Places.at``: this, the two that told it, the operator
+            depth = 4  # from ``CallSiteCounts.at``: this, the two that told it, the operator
             slot = self._places.at("operation", frame.f_code, frame.f_lineno, "operator", depth)
             self._places.add(slot, 1)
             self._begun(id(code), slot)
@@ -262,7 +262,7 @@ _CALLBACKS = ("callback.py", "debugging.py")
 class Transfers:
     """Counts reads by the host, waits, and arrays that are sent."""
 
-    def __init__(self, places: "Places", now: "Now", tracing: "Callable[[], bool]") -> None:
+    def __init__(self, places: "CallSiteCounts", now: "Now", tracing: "Callable[[], bool]") -> None:
         """Count at ``places``; ``now`` is what this thread is at, ``tracing`` whether it traces."""
         self._places, self._now, self._tracing = places, now, tracing
         self._array: Any = None

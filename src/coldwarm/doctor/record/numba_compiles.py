@@ -218,7 +218,7 @@ class NumbaCompiles:
 
         self._watch.install()
 
-        class Listener(event.Listener):  # type: ignore[misc] # Numba has no types
+        class NumbaListener(event.NumbaListener):  # type: ignore[misc] # Numba has no types
             def __init__(
                 self, start: "Callable[[Any], None]", end: "Callable[[Any], None]"
             ) -> None:
@@ -231,9 +231,9 @@ class NumbaCompiles:
                 self._end(event.data or {})
 
         self._listeners = {
-            _COMPILE: Listener(self.on_start, self.on_end),
-            _LOCK: Listener(self.on_lock, self.on_release),
-            _STEP: Listener(self.on_step, lambda _data: None),
+            _COMPILE: NumbaListener(self.on_start, self.on_end),
+            _LOCK: NumbaListener(self.on_lock, self.on_release),
+            _STEP: NumbaListener(self.on_step, lambda _data: None),
         }
         for kind, listener in self._listeners.items():
             event.register(kind, listener)

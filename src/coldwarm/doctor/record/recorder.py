@@ -329,7 +329,7 @@ _lock = _thread.RLock()
 _followed: "list[Reader]" = []
 
 
-class Block(Reader):
+class BlockReader(Reader):
     """A reader from ``begin`` to ``end``: of what happens inside of a block."""
 
     def __init__(self) -> None:
@@ -382,7 +382,7 @@ class Block(Reader):
                 return
             if not journal.readers:
                 recorder.end()
-            elif not any(isinstance(one, Block) for one in journal.readers):
+            elif not any(isinstance(one, BlockReader) for one in journal.readers):
                 recorder.leave_calls()
 
 

@@ -38,7 +38,7 @@ _AS_PYTHON = {array: number for number, array in _AS_ARRAY.items()}
 _SHORT = {"float": "f", "uint": "u", "int": "i", "complex": "c"}
 
 
-class Signature:
+class CallSignature:
     """What one call was compiled for."""
 
     __slots__ = ("behind", "context", "leaves", "n_leaves", "static", "transforms", "trees")
@@ -78,13 +78,13 @@ def of_call(
     args: "tuple[Any, ...]",
     kwargs: "Mapping[str, Any]",
     wrapped: "Around | None" = None,
-) -> Signature:
+) -> CallSignature:
     """Return what a call of a jitted function is compiled for.
 
     ``wrapped`` is the user's call, where a package has taken its arguments apart: they are then
     called as the user calls them.
     """
-    found = Signature()
+    found = CallSignature()
     names = _argument_names(function, len(args))
     n_args = len(args)
     static = getattr(info, "static_argnums", ()) or ()
@@ -122,9 +122,9 @@ def _given(wrapped: "Around") -> "dict[str, Any]":
     return found
 
 
-def of_values(values: "Mapping[str, Any]") -> Signature:
+def of_values(values: "Mapping[str, Any]") -> CallSignature:
     """Return what a function is compiled for whose numbers and texts are part of the program."""
-    found = Signature()
+    found = CallSignature()
     for name, value in values.items():
         if isinstance(value, (bool, int, float, str, bytes, type(None))):
             found.static[name] = fixed(name, value)
@@ -159,7 +159,7 @@ def _argument_names(function: "Any", n_args: int) -> "list[str]":
 
 
 def _describe(
-    dynamic: "dict[str, Any]", found: Signature, given: "Mapping[int, str]"
+    dynamic: "dict[str, Any]", found: CallSignature, given: "Mapping[int, str]"
 ) -> "set[int]":
     """Add what arguments are; return the identities of their parts.
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from coldwarm.doctor.record.journal import Journal
-    from coldwarm.doctor.record.signatures import Signature
+    from coldwarm.doctor.record.signatures import CallSignature
 
 
 _NEAR = 12
@@ -132,7 +132,7 @@ class TorchCompiles:
         """Write into ``journal``."""
         self._journal = journal
         self._watch = CompileWatch()
-        self._known: dict[CodeType, list[Signature]] = {}
+        self._known: dict[CodeType, list[CallSignature]] = {}
         self._open: tuple[int, float] | None = None
         self._n_breaks = 0
         self._level, self._told = logging.NOTSET, False

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from coldwarm.contracts.doctor import Finding
-    from coldwarm.doctor.trace import Line, ProcessTrace
+    from coldwarm.doctor.trace import ProcessTrace, SourceLine
 
 
 REASONS = {
@@ -56,7 +56,7 @@ _DELIBERATE = {
 
 def findings(trace: ProcessTrace) -> Iterator[Finding]:
     """Name each line that breaks a graph, once."""
-    done: set[Line] = set()
+    done: set[SourceLine] = set()
     untimed = because("doctor_untimed")
     for row in trace.rows_of(GraphBreak):
         if row.why in _DELIBERATE or not row.stack or row.stack[0] in done:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from coldwarm.contracts.doctor import Finding
-    from coldwarm.doctor.trace import Line, ProcessTrace
+    from coldwarm.doctor.trace import ProcessTrace, SourceLine
 
 
 REASONS = {
@@ -25,7 +25,7 @@ CHANGES = {
 
 def findings(trace: ProcessTrace) -> Iterator[Finding]:
     """Name each function with a cache that closes over another compiled one."""
-    done: set[Line] = set()
+    done: set[SourceLine] = set()
     for call in trace.calls:
         site = call.definition
         if call.framework != "numba" or not (call.keeps and call.around) or site is None:

@@ -18,7 +18,13 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.doctor import CauseKind, Finding
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.doctor.trace import Call, CompiledFunction, Difference, Line, ProcessTrace
+    from coldwarm.doctor.trace import (
+        CallDifference,
+        CompiledCall,
+        CompiledFunction,
+        ProcessTrace,
+        SourceLine,
+    )
 
     Code = tuple[object, ...]
 
@@ -148,7 +154,7 @@ def _code_of_value(written: str) -> str:
     return "doctor_number"
 
 
-def _in_guard(differing: Sequence[Difference], guard: str | None) -> Sequence[Difference]:
+def _in_guard(differing: Sequence[CallDifference], guard: str | None) -> Sequence[CallDifference]:
     """Return those of the differences that PyTorch's failed guard names; all, if it names none.
 
     A number that is an argument may differ and be no reason: PyTorch makes many of them dynamic.
@@ -174,7 +180,7 @@ class _Blamed:
     """Calls at one line that were compiled again as the same arguments changed in the same way."""
 
     kind: CauseKind
-    calls: list[Call]
+    calls: list[CompiledCall]
 
     @cached_property
     def _counts(self) -> Counter[str]:
@@ -191,7 +197,7 @@ class _Blamed:
         return self._counts[argument]
 
     @cached_property
-    def alone(self) -> list[Call]:
+    def alone(self) -> list[CompiledCall]:
         """The calls that would be as an earlier one if these arguments had not changed so."""
         return [one for one in self.calls if not _others(self.kind, one)]
 
@@ -206,7 +212,7 @@ class _Blamed:
         found = Counter(name for one in self.calls for name in one.cause.taken or ())
         return [name for name, _ in found.most_common()]
 
-    def example(self, argument: str) -> Difference:
+    def example(self, argument: str) -> CallDifference:
         """Return how an argument changed: last of all where nothing else did, if there is that."""
         found = [
             (len(_others(self.kind, call)) + len(_names(self.kind, call)) == 1, at, one)
@@ -225,14 +231,14 @@ class _Blamed:
         return len({one[one.find("[") :] for one in told} if self.kind == "shape" else told)
 
 
-def _blamed(kind: CauseKind, calls: Sequence[Call]) -> list[_Blamed]:
+def _blamed(kind: CauseKind, calls: Sequence[CompiledCall]) -> list[_Blamed]:
     """Divide calls that one kind of cause has compiled again by the arguments that changed.
 
     Arguments that changed in the same call stay together: they must be the same together.
     """
     if kind == "new_function":  # what it holds is not given in the call
         return [_Blamed(kind, list(calls))]
-    groups: list[tuple[set[str], list[Call]]] = []
+    groups: list[tuple[set[str], list[CompiledCall]]] = []
     for call in calls:
         ours = set(_names(kind, call))
         of_them = [call]
@@ -248,18 +254,18 @@ def _blamed(kind: CauseKind, calls: Sequence[Call]) -> list[_Blamed]:
     return sorted(found, key=lambda one: one.calls[0].number)
 
 
-def _names(kind: CauseKind, call: Call) -> list[str]:
+def _names(kind: CauseKind, call: CompiledCall) -> list[str]:
     """Return the arguments that changed in a way, in their order."""
     return list(dict.fromkeys(one.argument for one in _ours(kind, call)))
 
 
-def _ours(kind: CauseKind, call: Call) -> Sequence[Difference]:
+def _ours(kind: CauseKind, call: CompiledCall) -> Sequence[CallDifference]:
     if kind == "new_function":
         return call.cause.held or ()
     return _in_guard([one for one in call.differences if one.kind == kind], call.guard)
 
 
-def _others(kind: CauseKind, call: Call) -> set[str]:
+def _others(kind: CauseKind, call: CompiledCall) -> set[str]:
     """Return what differed too, in another way: without this cause it is compiled all the same."""
     if call.cause.kind != "again":
         return set()
@@ -271,7 +277,7 @@ def _others(kind: CauseKind, call: Call) -> set[str]:
     }
 
 
-def _named(one: Difference, ours: set[str]) -> str:
+def _named(one: CallDifference, ours: set[str]) -> str:
     if one.argument in ours:
         return f"the {one.kind.replace('_', ' ')} of {one.argument}"
     return one.argument or one.kind
@@ -464,7 +470,7 @@ _BOTH_TOLD: set[CauseKind] = {"static", "dtype", "weak_type", "type", "context",
 
 def findings(trace: ProcessTrace) -> Iterator[Finding]:
     """Name each line at which one cause made a function compile again, by its arguments."""
-    groups: dict[tuple[Line, str, CauseKind], list[Call]] = {}
+    groups: dict[tuple[SourceLine, str, CauseKind], list[CompiledCall]] = {}
     for call in trace.calls:
         kind = kind_of(call)
         if kind is None or call.site is None or call.is_frameworks or not call.compiled:
@@ -482,7 +488,9 @@ def findings(trace: ProcessTrace) -> Iterator[Finding]:
                 yield _finding(trace, site, name, one, after)
 
 
-def _are_kept(trace: ProcessTrace, site: Line, kind: CauseKind, calls: list[Call]) -> bool:
+def _are_kept(
+    trace: ProcessTrace, site: SourceLine, kind: CauseKind, calls: list[CompiledCall]
+) -> bool:
     """Say whether these are a few functions that the program has made once and calls again.
 
     A program that makes them anew in each turn keeps one at a time.
@@ -496,7 +504,7 @@ def _are_kept(trace: ProcessTrace, site: Line, kind: CauseKind, calls: list[Call
 
 
 def _finding(
-    trace: ProcessTrace, site: Line, name: str, group: _Blamed, after: Reason | None
+    trace: ProcessTrace, site: SourceLine, name: str, group: _Blamed, after: Reason | None
 ) -> Finding:
     calls = group.calls
     is_first_seen = _is_first_seen(trace, calls[0])
@@ -558,13 +566,13 @@ def _more(group: _Blamed) -> Iterator[Reason]:
         yield because("doctor_more", n_arguments=len(more) - _MOST_NAMED)
 
 
-def _is_first_seen(trace: ProcessTrace, call: Call) -> bool:
+def _is_first_seen(trace: ProcessTrace, call: CompiledCall) -> bool:
     """Say whether what was compiled first is seen too: it may have been before a block began."""
     where = _where(call)
     return any(one.cause.kind == "first" and _where(one) == where for one in trace.calls)
 
 
-def _where(call: Call) -> tuple[object, ...]:
+def _where(call: CompiledCall) -> tuple[object, ...]:
     return call.framework, *_code_of(call.function)
 
 
@@ -597,7 +605,9 @@ def _cause(group: _Blamed, *, is_first_seen: bool) -> Cause:
     )
 
 
-def _pattern(trace: ProcessTrace, site: Line, kind: CauseKind, calls: list[Call]) -> str:
+def _pattern(
+    trace: ProcessTrace, site: SourceLine, kind: CauseKind, calls: list[CompiledCall]
+) -> str:
     framework = calls[0].framework
     if framework == "torch" and kind == "static":
         return "torch-changing-scalar"
@@ -606,7 +616,7 @@ def _pattern(trace: ProcessTrace, site: Line, kind: CauseKind, calls: list[Call]
     return _PATTERNS[kind]
 
 
-def _made_in_loop(trace: ProcessTrace, site: Line, call: Call) -> bool:
+def _made_in_loop(trace: ProcessTrace, site: SourceLine, call: CompiledCall) -> bool:
     """Say whether the function is written inside of the loop that calls it."""
     loop = trace.sources.loop(site.path, site.line)
     path, line = call.function.path, call.function.line or 0

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from coldwarm.contracts.doctor import Finding
-    from coldwarm.doctor.trace import Call, Line, Loop, Place, ProcessTrace
+    from coldwarm.doctor.trace import CompiledCall, CountedLine, Loop, ProcessTrace, SourceLine
 
 
 REASONS = {
@@ -50,7 +50,7 @@ def findings(trace: ProcessTrace) -> Iterator[Finding]:
 
 
 def _hot_loops(trace: ProcessTrace) -> Iterator[Finding]:
-    groups: dict[Loop, list[tuple[Line, Place]]] = {}
+    groups: dict[Loop, list[tuple[SourceLine, CountedLine]]] = {}
     for one in [*trace.places_of("operation"), *trace.places_of("concatenation")]:
         turned = trace.turned(one.stack)
         loop = trace.loop_at(turned)
@@ -66,7 +66,7 @@ def _hot_loops(trace: ProcessTrace) -> Iterator[Finding]:
         most = max(one.n for _, one in members)
         if sizes.get(loop, 0) * 2 >= most:
             continue
-        counts: Counter[Line] = Counter()
+        counts: Counter[SourceLine] = Counter()
         for line, one in members:
             counts[line] += one.n
         site = counts.most_common(1)[0][0]
@@ -83,7 +83,7 @@ def _hot_loops(trace: ProcessTrace) -> Iterator[Finding]:
 
 
 def _new_bodies(trace: ProcessTrace) -> Iterator[Finding]:
-    groups: dict[tuple[Line, str], list[Call]] = {}
+    groups: dict[tuple[SourceLine, str], list[CompiledCall]] = {}
     # What comes again by the same way is repeated, though no loop is written: by ``map``.
     ways = Counter((call.name, *call.stack) for call in trace.calls if call.is_frameworks)
     for call in trace.calls:

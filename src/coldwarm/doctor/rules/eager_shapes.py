@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from coldwarm.contracts.doctor import Finding
-    from coldwarm.doctor.trace import Call, Difference, Line, Loop, ProcessTrace
+    from coldwarm.doctor.trace import CallDifference, CompiledCall, Loop, ProcessTrace, SourceLine
 
 
 REASONS = {
@@ -43,11 +43,11 @@ _FEWEST_OF_FUNCTION = 4
 class _Again:
     """What was compiled again in one loop, by the line of the loop."""
 
-    first: list[tuple[Line, Call]] = field(default_factory=list)
+    first: list[tuple[SourceLine, CompiledCall]] = field(default_factory=list)
     """For something else, or not again."""
-    shaped: list[tuple[Line, Call]] = field(default_factory=list)
+    shaped: list[tuple[SourceLine, CompiledCall]] = field(default_factory=list)
     """For another shape of an argument."""
-    makers: list[tuple[Line, Call]] = field(default_factory=list)
+    makers: list[tuple[SourceLine, CompiledCall]] = field(default_factory=list)
 
 
 def findings(trace: ProcessTrace) -> Iterator[Finding]:
@@ -80,7 +80,7 @@ def loops(trace: ProcessTrace) -> dict[Loop, _Again]:
     """Return the loops with that, but for those of which another rule says why."""
     groups: dict[Loop, _Again] = defaultdict(_Again)
     functions: Counter[Loop] = Counter()
-    made: set[tuple[Line, str]] = set()
+    made: set[tuple[SourceLine, str]] = set()
     for call in trace.calls:
         line = trace.turned(call.stack)
         loop = trace.loop_at(line)
@@ -105,16 +105,16 @@ def n_turns(again: _Again) -> int:
     return max(map(len, _sizes(again)))
 
 
-def _shapes(call: Call) -> list[Difference]:
+def _shapes(call: CompiledCall) -> list[CallDifference]:
     return [one for one in call.differences if one.kind == "shape" or _is_size(one)]
 
 
-def _is_size(difference: Difference) -> bool:
+def _is_size(difference: CallDifference) -> bool:
     """Say whether it is the size that a function of JAX's is asked for."""
     return difference.kind == "static" and difference.argument == "shape"
 
 
-def _makes(call: Call) -> bool:
+def _makes(call: CompiledCall) -> bool:
     return call.compiled and call.is_operation and call.name in _MAKERS and not call.differences
 
 
@@ -126,7 +126,7 @@ def _sizes(again: _Again) -> list[list[str]]:
         for one in call.differences
         if one.kind == "shape"
     )
-    found: dict[tuple[Line, str, str], dict[str, None]] = defaultdict(dict)
+    found: dict[tuple[SourceLine, str, str], dict[str, None]] = defaultdict(dict)
     for line, call in [*again.first, *again.shaped]:
         for argument, shape in call.arguments.items():
             found[line, call.name, argument].setdefault(shape)
@@ -155,12 +155,12 @@ def _numbers(shape: str) -> tuple[str, ...]:
     return tuple(inside.split(",")) if inside else ()
 
 
-def _site(again: _Again, n_sizes: int) -> Line:
+def _site(again: _Again, n_sizes: int) -> SourceLine:
     """Return the line that makes the arrays of other sizes, or that takes longest to compile."""
     made = Counter(line for line, _ in again.makers)
     if made and made.most_common(1)[0][1] * 2 >= n_sizes:
         return made.most_common(1)[0][0]
-    costs: dict[Line, float] = defaultdict(float)
+    costs: dict[SourceLine, float] = defaultdict(float)
     for line, call in again.shaped:
         costs[line] += call.total_s
     return max(costs, key=lambda line: costs[line])

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from coldwarm.contracts.doctor import Finding
-    from coldwarm.doctor.trace import Call, Difference, Line, Loop, ProcessTrace
+    from coldwarm.doctor.trace import CallDifference, CompiledCall, Loop, ProcessTrace, SourceLine
 
 
 REASONS = {
@@ -52,7 +52,9 @@ def loops(trace: ProcessTrace) -> set[Loop]:
     return {loop for loop in found if loop is not None}
 
 
-def _growing(trace: ProcessTrace) -> Iterator[tuple[Line, str, list[Line], list[Call]]]:
+def _growing(
+    trace: ProcessTrace,
+) -> Iterator[tuple[SourceLine, str, list[SourceLine], list[CompiledCall]]]:
     """Yield each such line, what joins there, from where, and what was compiled for it."""
     for site, (name, stack) in _joins(trace).items():
         if not trace.in_loop(stack):
@@ -66,7 +68,7 @@ def _growing(trace: ProcessTrace) -> Iterator[tuple[Line, str, list[Line], list[
             yield site, name, stack, calls
 
 
-def _joins(trace: ProcessTrace) -> dict[Line, tuple[str, list[Line]]]:
+def _joins(trace: ProcessTrace) -> dict[SourceLine, tuple[str, list[SourceLine]]]:
     """Return by line what joins arrays there, and from where it is called."""
     if trace.sees_calls:
         return {one.site: (one.name, one.stack) for one in trace.places_of("concatenation")}
@@ -77,5 +79,5 @@ def _joins(trace: ProcessTrace) -> dict[Line, tuple[str, list[Line]]]:
     }
 
 
-def _grows(differences: list[Difference]) -> bool:
+def _grows(differences: list[CallDifference]) -> bool:
     return any(one.kind in {"shape", "tree"} for one in differences)

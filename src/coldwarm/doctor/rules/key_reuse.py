@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from coldwarm.contracts.doctor import Finding
-    from coldwarm.doctor.trace import Line, ProcessTrace
+    from coldwarm.doctor.trace import ProcessTrace, SourceLine
 
 
 REASONS = {
@@ -29,8 +29,8 @@ _TWICE = 2
 
 def findings(trace: ProcessTrace) -> Iterator[Finding]:
     """Name each line that uses a key again, and how it came to that."""
-    done: set[tuple[str, Line]] = set()
-    split: set[Line] = set()
+    done: set[tuple[str, SourceLine]] = set()
+    split: set[SourceLine] = set()
     wrong = because("doctor_wrong_result")
     for row in trace.rows_of(KeyUse):
         pattern, site, first = _pattern(trace, row, split)
@@ -42,7 +42,9 @@ def findings(trace: ProcessTrace) -> Iterator[Finding]:
             yield trace.finding(pattern, site, says, no_cost=wrong, no_saving=wrong)
 
 
-def _pattern(trace: ProcessTrace, row: KeyUse, split: set[Line]) -> tuple[str, Line, Line]:
+def _pattern(
+    trace: ProcessTrace, row: KeyUse, split: set[SourceLine]
+) -> tuple[str, SourceLine, SourceLine]:
     """Return the pattern, the line to change, and the line that used the key first.
 
     A function that is given the same key twice is right; its callers are not: what is named are the
@@ -61,7 +63,7 @@ def _pattern(trace: ProcessTrace, row: KeyUse, split: set[Line]) -> tuple[str, L
     return "key-not-split-in-loop", turn, turn
 
 
-def _place(first: Line, site: Line) -> str:
+def _place(first: SourceLine, site: SourceLine) -> str:
     """Return a line; with its file, where that is another one than the finding's."""
     file = "" if first.path == site.path else f" of {PurePath(first.path).name}"
     return f"line {first.line}{file}"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from coldwarm.contracts.doctor import Finding
-    from coldwarm.doctor.trace import Call, Line, ProcessTrace
+    from coldwarm.doctor.trace import CompiledCall, ProcessTrace, SourceLine
 
 
 REASONS = {
@@ -31,7 +31,7 @@ _FEWEST = 64
 
 def findings(trace: ProcessTrace) -> Iterator[Finding]:
     """Name each call whose argument is a long list of numbers."""
-    done: set[Line] = set()
+    done: set[SourceLine] = set()
     for call in trace.calls:
         if call.site is None or call.site in done or call.is_operation:
             continue
@@ -57,7 +57,7 @@ def findings(trace: ProcessTrace) -> Iterator[Finding]:
             )
 
 
-def _share(call: Call, n_numbers: int) -> float | None:
+def _share(call: CompiledCall, n_numbers: int) -> float | None:
     """Return the share of a program's equations that are there once for each number.
 
     ``None``: there are fewer equations than numbers, so none can be told to be theirs.
@@ -67,7 +67,7 @@ def _share(call: Call, n_numbers: int) -> float | None:
     return each * n_numbers / equations if each else None
 
 
-def _longest(call: Call) -> tuple[str, int] | None:
+def _longest(call: CompiledCall) -> tuple[str, int] | None:
     counts = Counter(
         name.partition("[")[0]
         for name, kind in call.arguments.items()

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import because
 from coldwarm.doctor.time_account import kind_of
-from coldwarm.doctor.trace import Line
+from coldwarm.doctor.trace import SourceLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from coldwarm.contracts.doctor import Finding
-    from coldwarm.doctor.trace import Call, ProcessTrace
+    from coldwarm.doctor.trace import CompiledCall, ProcessTrace
 
 
 REASONS = {
@@ -48,20 +48,20 @@ _FEWEST_CALLS = 3
 
 def findings(trace: ProcessTrace) -> Iterator[Finding]:
     """Look into every program that was compiled."""
-    done: set[tuple[str, Line]] = set()
+    done: set[tuple[str, SourceLine]] = set()
     for call in trace.calls:
         if call.program is None or call.is_operation or call.site is None:
             continue
         for one in (_constants(trace, call), _unrolled(trace, call), _not_donated(trace, call)):
             if one is None:
                 continue
-            key = one.pattern, Line(one.path, one.line, one.function)
+            key = one.pattern, SourceLine(one.path, one.line, one.function)
             if key not in done:
                 done.add(key)
                 yield one
 
 
-def _constants(trace: ProcessTrace, call: Call) -> Finding | None:
+def _constants(trace: ProcessTrace, call: CompiledCall) -> Finding | None:
     n_bytes = call.program.constants_bytes if call.program else 0
     if n_bytes < _LARGE_BYTES:
         return None
@@ -75,11 +75,11 @@ def _constants(trace: ProcessTrace, call: Call) -> Finding | None:
     )
 
 
-def _unrolled(trace: ProcessTrace, call: Call) -> Finding | None:
+def _unrolled(trace: ProcessTrace, call: CompiledCall) -> Finding | None:
     """Name the loop that most of the equations are from, if it has many turns."""
     if call.program is None:
         return None
-    found: dict[Line, tuple[int, int]] = {}
+    found: dict[SourceLine, tuple[int, int]] = {}
     for chain, number, turns in call.program.lines:
         header = _header(trace, chain)
         if header is not None:
@@ -109,16 +109,16 @@ def _unrolled(trace: ProcessTrace, call: Call) -> Finding | None:
     return None
 
 
-def _header(trace: ProcessTrace, chain: Iterable[Line]) -> Line | None:
+def _header(trace: ProcessTrace, chain: Iterable[SourceLine]) -> SourceLine | None:
     """Return where the innermost loop begins that one of these lines is in."""
     for path, line, function in chain:
         loop = trace.sources.loop(path, line)
         if loop is not None:
-            return Line(path, loop[0], function)
+            return SourceLine(path, loop[0], function)
     return None
 
 
-def _not_donated(trace: ProcessTrace, call: Call) -> Finding | None:
+def _not_donated(trace: ProcessTrace, call: CompiledCall) -> Finding | None:
     """Name state that goes in and comes out again, where its memory is not given away."""
     n_bytes = call.program.reusable_bytes if call.program else 0
     if n_bytes < _LARGE_BYTES:
@@ -146,7 +146,7 @@ def _not_donated(trace: ProcessTrace, call: Call) -> Finding | None:
     return None
 
 
-def _replaced(trace: ProcessTrace, stack: Sequence[Line], name: str) -> set[str]:
+def _replaced(trace: ProcessTrace, stack: Sequence[SourceLine], name: str) -> set[str]:
     """Return what a line of a loop gives to a function and replaces by what comes back.
 
     In a method that a loop calls these are attributes: a variable may have another name outside.
@@ -161,7 +161,7 @@ def _replaced(trace: ProcessTrace, stack: Sequence[Line], name: str) -> set[str]
     return kept - trace.sources.also_called(site.path)
 
 
-def _use(trace: ProcessTrace, call: Call) -> Line:
+def _use(trace: ProcessTrace, call: CompiledCall) -> SourceLine:
     """Return where the largest constant is used, or else the function."""
     at = call.definition
     defined = trace.sources.function(at.path, at.line) if at is not None else None
@@ -169,8 +169,8 @@ def _use(trace: ProcessTrace, call: Call) -> Line:
         for name in call.captured or ():
             for node in ast.walk(defined):
                 if isinstance(node, ast.Name) and node.id == name:
-                    return Line(at.path, node.lineno, call.name)
+                    return SourceLine(at.path, node.lineno, call.name)
     used = call.program.constants_line if call.program else None
     if used:
-        return Line(used.path, used.line, call.name)
+        return SourceLine(used.path, used.line, call.name)
     return at or call.stack[0]

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.doctor import Finding
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.doctor.source_code import Sources
-    from coldwarm.doctor.trace import Line, Place, ProcessTrace
+    from coldwarm.doctor.source_code import SourceFiles
+    from coldwarm.doctor.trace import CountedLine, ProcessTrace, SourceLine
 
 
 _READING = frozenset(
@@ -33,7 +33,7 @@ _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr)
 
 
 def _decides(
-    sources: Sources, path: str, line: int, calls: Container[int], *, below: bool = False
+    sources: SourceFiles, path: str, line: int, calls: Container[int], *, below: bool = False
 ) -> bool:
     """Say whether the host makes of what it reads at a line what compiled functions are given.
 
@@ -62,7 +62,7 @@ def _decides(
     return any(_gives(row, made) for row in rows if _is_among(row, calls))
 
 
-def _statements(sources: Sources, path: str, first: int, last: int) -> Iterator[ast.stmt]:
+def _statements(sources: SourceFiles, path: str, first: int, last: int) -> Iterator[ast.stmt]:
     """Yield the statements of a loop that contain no others."""
     tree = sources.tree(path)
     for one in ast.walk(tree) if tree is not None else ():
@@ -207,7 +207,7 @@ def _says(n: int, n_waited: int, blocked_s: float) -> tuple[Reason, float | None
     ), blocked_s
 
 
-def _n_reads(trace: ProcessTrace, one: Place, turned: Line) -> int:
+def _n_reads(trace: ProcessTrace, one: CountedLine, turned: SourceLine) -> int:
     """Return how often a loop that computes reads, where that is for every call or two; else 0.
 
     What is read with no call of a compiled function in between is read at once: the leaves of a
@@ -222,7 +222,7 @@ def _n_reads(trace: ProcessTrace, one: Place, turned: Line) -> int:
     return one.n if n_operations >= _FEWEST_OPERATIONS * one.n else 0
 
 
-def _is_needed(trace: ProcessTrace, one: Place, turned: Line, n: int) -> bool:
+def _is_needed(trace: ProcessTrace, one: CountedLine, turned: SourceLine, n: int) -> bool:
     """Say whether the program can't go on without what it reads, or times how long it takes."""
     if _is_timed(trace, turned, n):
         return True
@@ -231,7 +231,7 @@ def _is_needed(trace: ProcessTrace, one: Place, turned: Line, n: int) -> bool:
     return _decides(trace.sources, turned.path, turned.line, calls, below=turned != one.site)
 
 
-def _is_timed(trace: ProcessTrace, turned: Line, n: int) -> bool:
+def _is_timed(trace: ProcessTrace, turned: SourceLine, n: int) -> bool:
     """Say whether every turn is timed, and the read is what makes the clock wait."""
     clocks = [
         one.site

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import because
 from coldwarm.doctor.source_code import extent
-from coldwarm.doctor.trace import Line
+from coldwarm.doctor.trace import SourceLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from coldwarm.contracts.doctor import Finding
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.doctor.trace import Place, ProcessTrace
+    from coldwarm.doctor.trace import CountedLine, ProcessTrace
 
     Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -46,7 +46,7 @@ def findings(trace: ProcessTrace) -> Iterator[Finding]:
         yield _effect(
             trace, one, because("doctor_effect", call=one.name, n_times=one.n), because(code)
         )
-    drawn: dict[Line, list[Place]] = {}
+    drawn: dict[SourceLine, list[CountedLine]] = {}
     for one in trace.places_of("draw"):
         if not _has_seed(trace, one):
             drawn.setdefault(one.site, []).append(one)
@@ -57,17 +57,17 @@ def findings(trace: ProcessTrace) -> Iterator[Finding]:
     yield from _changes_outside(trace)
 
 
-def _method(one: Place) -> str:
+def _method(one: CountedLine) -> str:
     return one.name.rpartition(".")[2]
 
 
-def _effect(trace: ProcessTrace, one: Place, says: Reason, why: Reason) -> Finding:
+def _effect(trace: ProcessTrace, one: CountedLine, says: Reason, why: Reason) -> Finding:
     return trace.finding(
         "side-effect-in-traced", one.site, says, n=one.n, no_cost=why, no_saving=why
     )
 
 
-def _has_seed(trace: ProcessTrace, one: Place) -> bool:
+def _has_seed(trace: ProcessTrace, one: CountedLine) -> bool:
     """Say whether the numbers may be those of a seed, which are the same in every call anyway.
 
     So they are where a function sets a seed, or has made its generator from one. Where a generator
@@ -139,7 +139,7 @@ _KNOWN = {"shape", "ndim", "size", "dtype", "aval"}
 
 def _changes_outside(trace: ProcessTrace) -> Iterator[Finding]:
     """Name each line of a traced function that changes what is outside of it."""
-    done: set[Line] = set()
+    done: set[SourceLine] = set()
     for call in trace.calls:
         begin = call.definition
         if call.framework != "jax" or begin is None or call.is_frameworks:
@@ -150,7 +150,7 @@ def _changes_outside(trace: ProcessTrace) -> Iterator[Finding]:
             continue
         modules = _modules(trace, path)
         for at, what, code in _changes(function, _is_plain(trace, path, function)):
-            site = Line(path, at, call.name)
+            site = SourceLine(path, at, call.name)
             if what not in modules and site not in done:
                 done.add(site)
                 why = because(code)

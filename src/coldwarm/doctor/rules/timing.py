@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from coldwarm.contracts.doctor import Finding
-    from coldwarm.doctor.trace import Call, Line, Place, ProcessTrace
+    from coldwarm.doctor.trace import CompiledCall, CountedLine, ProcessTrace, SourceLine
 
 
 REASONS = {
@@ -67,7 +67,7 @@ def findings(trace: ProcessTrace) -> Iterator[Finding]:
             yield _first_call(trace, one, begin, end, _caller(trace, one, last, reads))
 
 
-def _ends(trace: ProcessTrace, one: Place) -> bool:
+def _ends(trace: ProcessTrace, one: CountedLine) -> bool:
     return trace.sources.ends_interval(one.site.path, one.site.line, one.name)
 
 
@@ -82,7 +82,9 @@ def _thrown_away(trace: ProcessTrace, slot: int, reads: list[ClockRead]) -> int:
     return sum(trace.sources.throws_away(one.path, one.line) for one in sites)
 
 
-def _caller(trace: ProcessTrace, one: Place, early: list[ClockRead], reads: list[ClockRead]) -> str:
+def _caller(
+    trace: ProcessTrace, one: CountedLine, early: list[ClockRead], reads: list[ClockRead]
+) -> str:
     """Return for which line a helper has read a clock first; empty where it is no helper.
 
     A helper is called from several lines, wraps a function, or times what others dispatch.
@@ -101,13 +103,15 @@ def _caller(trace: ProcessTrace, one: Place, early: list[ClockRead], reads: list
     return f"{PurePath(path).name}:{line}"
 
 
-def _missing_sync(trace: ProcessTrace, one: Place, caller: str = "") -> Finding:
+def _missing_sync(trace: ProcessTrace, one: CountedLine, caller: str = "") -> Finding:
     n, wrong = one.counts[1], because("doctor_wrong_figure")
     says = because("doctor_pending", clock=one.name, n_reads=n, caller=caller)
     return trace.finding("missing-sync-timing", one.site, says, n=n, no_cost=wrong, no_saving=wrong)
 
 
-def _first_call(trace: ProcessTrace, one: Place, begin: float, end: float, caller: str) -> Finding:
+def _first_call(
+    trace: ProcessTrace, one: CountedLine, begin: float, end: float, caller: str
+) -> Finding:
     compiled_s, interval_s = _all_compiling_s(trace.calls, begin, end), end - begin
     most = max(trace.calls, key=lambda call: _overlap_s(call, begin, end))
     says = because(
@@ -129,7 +133,7 @@ def _first_call(trace: ProcessTrace, one: Place, begin: float, end: float, calle
 
 
 def _measured_first_call(
-    trace: ProcessTrace, slot: int, reads: list[ClockRead], clocks: Mapping[int, Place]
+    trace: ProcessTrace, slot: int, reads: list[ClockRead], clocks: Mapping[int, CountedLine]
 ) -> bool:
     """Say whether all intervals of one caller that end at a clock are mostly compiling."""
     shares: dict[Any, list[float]] = defaultdict(list)
@@ -140,7 +144,7 @@ def _measured_first_call(
 
 
 def _timed_again(
-    trace: ProcessTrace, slot: int, reads: list[ClockRead], clocks: Mapping[int, Place]
+    trace: ProcessTrace, slot: int, reads: list[ClockRead], clocks: Mapping[int, CountedLine]
 ) -> bool:
     """Say whether another clock times the same function when it is compiled.
 
@@ -167,13 +171,13 @@ def _timed_again(
 
 
 def _intervals(
-    slot: int, reads: list[ClockRead], clocks: Mapping[int, Place]
+    slot: int, reads: list[ClockRead], clocks: Mapping[int, CountedLine]
 ) -> Iterator[tuple[Any, float, float]]:
     """Yield who called, and from when to when clocks of one function were read before this one."""
     place = clocks[slot].site
     by_thread: dict[int, list[ClockRead]] = defaultdict(list)
     for row in reads:
-        site: Line = clocks[row.slot].site
+        site: SourceLine = clocks[row.slot].site
         if (site.path, site.function) == (place.path, place.function):
             by_thread[row.thread].append(row)
     for rows in by_thread.values():
@@ -182,7 +186,7 @@ def _intervals(
                 yield str(after.caller), before.at_s, after.at_s
 
 
-def _compiling_s(calls: list[Call], begin: float, end: float) -> float:
+def _compiling_s(calls: list[CompiledCall], begin: float, end: float) -> float:
     """Return how long it was compiled between two moments, for calls.
 
     What is compiled without one, by ``lower`` and ``compile``, is what such a clock is to measure.
@@ -191,13 +195,13 @@ def _compiling_s(calls: list[Call], begin: float, end: float) -> float:
     return sum(_overlap_s(one, begin, end) for one in timed)
 
 
-def _all_compiling_s(calls: list[Call], begin: float, end: float) -> float:
+def _all_compiling_s(calls: list[CompiledCall], begin: float, end: float) -> float:
     """Return the seconds in which something was compiled, operations outside of ``jit`` too."""
     inside = ((max(begin, a), min(end, b)) for call in calls for a, b in call.spans)
     return length(union((a, b) for a, b in inside if a < b))
 
 
-def _overlap_s(call: Call, begin: float, end: float) -> float:
+def _overlap_s(call: CompiledCall, begin: float, end: float) -> float:
     return sum(max(0.0, min(end, b) - max(begin, a)) for a, b in call.spans)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import because
-from coldwarm.doctor.trace import Line, ProgramError
+from coldwarm.doctor.trace import ProgramError, SourceLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,5 +51,8 @@ def findings(trace: ProcessTrace) -> Iterator[Finding]:
         )
         if pattern is not None and row.stack:
             path, line, function = row.stack[0]
-            site, says = Line(path, line or 0, function), because("doctor_error", error=row.error)
+            site, says = (
+                SourceLine(path, line or 0, function),
+                because("doctor_error", error=row.error),
+            )
             yield trace.finding(pattern, site, says, no_cost=ended, no_saving=ended)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from coldwarm.contracts.doctor import Finding
-    from coldwarm.doctor.trace import Call, Line, ProcessTrace
+    from coldwarm.doctor.trace import CompiledCall, ProcessTrace, SourceLine
 
 
 REASONS = {
@@ -38,7 +38,7 @@ def findings(trace: ProcessTrace) -> Iterator[Finding]:
             continue
         if n_again >= _FEWEST and (n_bytes >= _FEWEST_BYTES or n >= _MOST_SMALL):
             yield _finding(trace, place.site, place.name, n_again + 1, n_bytes)
-    done: set[Line] = set()
+    done: set[SourceLine] = set()
     for call in trace.calls:
         if call.site is None or not call.from_host or call.framework != "jax":
             continue
@@ -52,7 +52,7 @@ def findings(trace: ProcessTrace) -> Iterator[Finding]:
                 yield _finding(trace, site, call.name, n, n_bytes * n)
 
 
-def _finding(trace: ProcessTrace, site: Line, call: str, n: int, n_bytes: int) -> Finding:
+def _finding(trace: ProcessTrace, site: SourceLine, call: str, n: int, n_bytes: int) -> Finding:
     says = because("doctor_transfers", call=call, n_transfers=n, sent_bytes=n_bytes)
     untimed = because("doctor_untimed")
     return trace.finding(
@@ -60,7 +60,7 @@ def _finding(trace: ProcessTrace, site: Line, call: str, n: int, n_bytes: int) -
     )
 
 
-def _sent_bytes(trace: ProcessTrace, call: Call, stack: Sequence[Line]) -> int:
+def _sent_bytes(trace: ProcessTrace, call: CompiledCall, stack: Sequence[SourceLine]) -> int:
     """Return the size of the host's arrays that every turn of a loop gives to a function."""
     site = stack[0]
     if trace.turned(stack) is None:
@@ -83,7 +83,7 @@ def _sent_bytes(trace: ProcessTrace, call: Call, stack: Sequence[Line]) -> int:
 
 
 def _as_there(
-    trace: ProcessTrace, call: Call, site: Line, expression: ast.expr | None, at: int
+    trace: ProcessTrace, call: CompiledCall, site: SourceLine, expression: ast.expr | None, at: int
 ) -> bool:
     """Say whether a line gives what the line that compiled has given, an array of the host.
 
@@ -104,7 +104,7 @@ def _as_there(
     return same and not names & changed
 
 
-def _stays(trace: ProcessTrace, site: Line, expression: ast.expr | None) -> bool:
+def _stays(trace: ProcessTrace, site: SourceLine, expression: ast.expr | None) -> bool:
     """Say whether an argument is the same in every turn: a name, or a part of an object."""
     if isinstance(expression, ast.Attribute):
         return True
