@@ -74,7 +74,7 @@ ALLOWED = {
         "the class of an error of JAX",
     ),
     "contracts/codec.py": ("text line", "JSON"),
-    "contracts/journal.py": ("line", "a line of a file"),
+    "contracts/run_journal.py": ("line", "a line of a file"),
     "contracts/parsing.py": ("text error", "JSON, and validation messages of msgspec"),
     "contracts/policy.py": (
         "text line lines message",

@@ -12,7 +12,6 @@ from coldwarm.contracts.answer import Summary
 from coldwarm.contracts.codec import encode
 from coldwarm.contracts.environment import Cpu, Environment, Frequency, Harness, Limits, Python
 from coldwarm.contracts.environment import System as OperatingSystem
-from coldwarm.contracts.journal import encode_line
 from coldwarm.contracts.observation import (
     Block,
     Device,
@@ -35,6 +34,7 @@ from coldwarm.contracts.result import (
     SuiteResult,
     WarmSummary,
 )
+from coldwarm.contracts.run_journal import encode_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.contracts import samples
 
-from coldwarm.contracts.journal import JournalEntry, encode_line, mend, read_lines
+from coldwarm.contracts.run_journal import JournalEntry, encode_line, mend, read_lines
 from coldwarm.errors import ContractError, NewerVersionError, StorageError
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from tests.contracts import samples
 from tests.publish.conftest import QUICK, files, write_run
 from tests.stats import results
 
-from coldwarm.contracts import journal
+from coldwarm.contracts import run_journal
 from coldwarm.contracts.environment import Cpu, Frequency
 from coldwarm.errors import ContractError
 from coldwarm.publish import layout
@@ -69,17 +69,17 @@ def test_a_journal_is_looked_through_by_line(
 ) -> None:
     run = write_run(tmp_path / "run")
     lines = [
-        journal.encode_line("header", samples.HEADER),
-        journal.encode_line("event", {"said": f"it is {PLANTED}"}),
+        run_journal.encode_line("header", samples.HEADER),
+        run_journal.encode_line("event", {"said": f"it is {PLANTED}"}),
         b'{"crc32":"',
     ]
-    (run / journal.JOURNAL).write_bytes(b"".join(lines))
+    (run / run_journal.JOURNAL).write_bytes(b"".join(lines))
     monkeypatch.setenv("ACME_TOKEN", PLANTED)
     line = ("create", run, "--id", "s1", "--out-dir", tmp_path / "s", *QUICK)
     code, said, err = call(*line)
     assert code == 0, err
     assert "  results/quick/journal.jsonl:2: record.said\n" in said
-    kept = (tmp_path / "s" / "results" / "quick" / journal.JOURNAL).read_bytes()
+    kept = (tmp_path / "s" / "results" / "quick" / run_journal.JOURNAL).read_bytes()
     assert b"it is ***" in kept
 
 

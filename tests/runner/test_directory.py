@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.contracts import samples
 
-from coldwarm.contracts.journal import JournalEntry
+from coldwarm.contracts.run_journal import JournalEntry
 from coldwarm.errors import ResumeError, RunDirectoryError, StorageError
 from coldwarm.runner import isolation
 from coldwarm.runner.directory import JOURNAL, RunDirectory

@@ -16,7 +16,7 @@
 ``nextstat``        the published contracts, and native results expressed in them
 ``codec``           records to bytes and back, and their JSON Schemas in ``schemas/``
 ``parsing``         JSON without its loose ends, and its faults in one line
-``journal``         one line for each thing that happened in a run
+``run_journal``     one line for each thing that happened in a run
 ``reader``          the folder of a run, read whole and checked
 ==================  =====================================================================
 """

@@ -17,7 +17,6 @@ from coldwarm.contracts import nextstat
 from coldwarm.contracts.answer import Answers
 from coldwarm.contracts.codec import decode, decode_as, read_bytes
 from coldwarm.contracts.environment import Environment
-from coldwarm.contracts.journal import JournalEntry, header_of, stream
 from coldwarm.contracts.nextstat import (
     NextstatResult,
     NextstatSuite,
@@ -27,6 +26,7 @@ from coldwarm.contracts.nextstat import (
 )
 from coldwarm.contracts.parsing import dotted, fault, line_of
 from coldwarm.contracts.result import CaseResult, Measured, SuiteResult
+from coldwarm.contracts.run_journal import JournalEntry, header_of, stream
 from coldwarm.errors import ContractError, UsageError, shorten
 
 if TYPE_CHECKING:

@@ -371,7 +371,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Benchmark:
+class BenchmarkSamples:
     """The samples of one benchmark, in seconds or, where its kind is ``memory``, in bytes."""
 
     kind: MetricKind
@@ -391,7 +391,7 @@ class Benchmarks:
     path: str
     tool: str | None
     """Whose file it is; ``None``: coldwarm itself."""
-    benchmarks: Mapping[str, Benchmark]
+    benchmarks: Mapping[str, BenchmarkSamples]
     short_names: Mapping[str, str] = field(default_factory=dict)
     """Of a run of coldwarm: for each case, the name of its warm calls."""
     left_out: Mapping[str, Reason] = field(default_factory=dict)

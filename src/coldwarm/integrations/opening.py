@@ -8,7 +8,7 @@ from coldwarm.contracts.base import WARM
 from coldwarm.contracts.codec import read_bytes
 from coldwarm.contracts.parsing import fault, parse
 from coldwarm.contracts.reasons import because
-from coldwarm.contracts.result import Benchmark, Benchmarks
+from coldwarm.contracts.result import Benchmarks, BenchmarkSamples
 from coldwarm.integrations.figures import exported
 from coldwarm.integrations.foreign import base
 from coldwarm.integrations.foreign.document import Opened
@@ -72,10 +72,10 @@ def of_run(measured: Measured) -> Benchmarks:
     )
 
 
-def _benchmark(figure: Figure) -> Benchmark:
+def _benchmark(figure: Figure) -> BenchmarkSamples:
     warm = figure.case.warm if figure.mode == WARM else None
     values = tuple(process.values for process in figure.processes)
-    return Benchmark(_kind(figure), values, () if warm is None else (warm.steady,))
+    return BenchmarkSamples(_kind(figure), values, () if warm is None else (warm.steady,))
 
 
 def _kind(figure: Figure) -> MetricKind:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from coldwarm.contracts import journal
+from coldwarm.contracts import run_journal
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import ContractError
 
@@ -78,7 +78,7 @@ def of_options(options: Mapping[str, Any]) -> Asked:
 def of_files(files: Mapping[str, bytes]) -> Asked:
     """Return the same of the files of a run, by their paths."""
     try:
-        header = journal.header_in(files.get(journal.JOURNAL, b""), journal.JOURNAL)
+        header = run_journal.header_in(files.get(run_journal.JOURNAL, b""), run_journal.JOURNAL)
     except ContractError:
         return Asked()
     return Asked() if header is None else of_options(header.options)

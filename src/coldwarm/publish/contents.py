@@ -11,10 +11,10 @@ from coldwarm.contracts import nextstat
 from coldwarm.contracts.catalogue import INDEXES
 from coldwarm.contracts.codec import decode, decode_as, encode, read_bytes
 from coldwarm.contracts.environment import ENVIRONMENT
-from coldwarm.contracts.journal import JOURNAL
 from coldwarm.contracts.nextstat import NextstatSuite
 from coldwarm.contracts.parsing import fault
 from coldwarm.contracts.reader import NAME, index_in, inside
+from coldwarm.contracts.run_journal import JOURNAL
 from coldwarm.errors import ContractError, InvalidResultError, UsageError
 from coldwarm.publish import layout, redacting
 from coldwarm.publish.runs import (

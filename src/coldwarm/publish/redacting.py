@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from coldwarm.contracts import journal, nextstat
+from coldwarm.contracts import nextstat, run_journal
 from coldwarm.contracts.codec import cleaned, decode, decode_as, encode
 from coldwarm.contracts.nextstat import NextstatSuite
 from coldwarm.contracts.parsing import dotted, fault
@@ -150,10 +150,10 @@ def _encoded(path: str, data: bytes) -> bytes:
     if not path.endswith(".jsonl"):
         return encode(decode(data))
     with temporary.made() as folder:
-        file = folder / journal.JOURNAL
+        file = folder / run_journal.JOURNAL
         file.write_bytes(data)
-        entries, _ = journal.read_lines(file)
-    return b"".join(journal.encode_line(one.kind, one.record) for one in entries)
+        entries, _ = run_journal.read_lines(file)
+    return b"".join(run_journal.encode_line(one.kind, one.record) for one in entries)
 
 
 def _published(files: dict[str, bytes]) -> bytes:

@@ -15,8 +15,8 @@ import msgspec
 
 from coldwarm.contracts import codec
 from coldwarm.contracts.base import WARM
-from coldwarm.contracts.journal import JOURNAL, read_header
 from coldwarm.contracts.reasons import RefusedError, because
+from coldwarm.contracts.run_journal import JOURNAL, read_header
 from coldwarm.errors import ExitCode
 from coldwarm.publish import asked, compare, environment, layout, opening
 from coldwarm.publish.environment import code_requires, pinned

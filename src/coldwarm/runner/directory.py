@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
 from coldwarm import wire
-from coldwarm.contracts import journal
+from coldwarm.contracts import run_journal
 from coldwarm.errors import (
     ContractError,
     NewerVersionError,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.result import Making
 
-JOURNAL = journal.JOURNAL
+JOURNAL = run_journal.JOURNAL
 _LOCK = ".lock"
 
 
@@ -48,7 +48,7 @@ def recorded_options(path: Path) -> dict[str, Any] | None:
     ``None`` where the directory holds no run that had begun; whoever opens it says so.
     """
     try:
-        header = journal.read_header(path / JOURNAL)
+        header = run_journal.read_header(path / JOURNAL)
     except ContractError:
         return None
     return None if header is None else header.options
@@ -63,7 +63,7 @@ def require_header(path: Path) -> bool:
     """
     names = sorted(one.name for one in path.iterdir() if one.name not in {_LOCK, JOURNAL})
     try:
-        if journal.read_header(path / JOURNAL) is not None:
+        if run_journal.read_header(path / JOURNAL) is not None:
             return True
     except NewerVersionError:
         raise
@@ -123,7 +123,7 @@ class RunDirectory:
         self._lock = self._take_lock()
         try:
             if resume:
-                journal.mend(path / JOURNAL)
+                run_journal.mend(path / JOURNAL)
             else:
                 refuse_content(path)
             self._journal = (path / JOURNAL).open("ab", buffering=0)
@@ -157,13 +157,15 @@ class RunDirectory:
             raise RunDirectoryError(text) from error
         return lock
 
-    def append(self, kind: journal.Kind, record: Observation | Making | Mapping[str, Any]) -> None:
+    def append(
+        self, kind: run_journal.Kind, record: Observation | Making | Mapping[str, Any]
+    ) -> None:
         """Write one journal line and wait until it is on the disk.
 
         Raises:
             StorageError: the disk is full, or the write failed otherwise.
         """
-        line = journal.encode_line(kind, record)
+        line = run_journal.encode_line(kind, record)
         self.require()
         try:
             wire.write_all(self._journal.fileno(), line)
@@ -190,9 +192,9 @@ class RunDirectory:
             text = f"{self.path / (gone or JOURNAL)} was deleted or moved while the run wrote to"
             raise StorageError(printable(f"{text} {self.path}; what is missing there is lost"))
 
-    def entries(self) -> Iterator[journal.JournalEntry | journal.Fault]:
+    def entries(self) -> Iterator[run_journal.JournalEntry | run_journal.Fault]:
         """Yield what the journal holds, and the lines that cannot be used."""
-        return journal.stream(self.path / JOURNAL)
+        return run_journal.stream(self.path / JOURNAL)
 
     def write(self, name: str, data: bytes) -> str:
         """Write a file so that it is either whole or not there; return its SHA-256.

@@ -23,12 +23,12 @@ from coldwarm.contracts import codec, reader
 from coldwarm.contracts.base import WARM
 from coldwarm.contracts.bench import NoiseReport
 from coldwarm.contracts.codec import load_as, read_bytes
-from coldwarm.contracts.journal import JOURNAL, read_lines
 from coldwarm.contracts.nextstat import NextstatResult
 from coldwarm.contracts.observation import Observation
 from coldwarm.contracts.parsing import dotted, fault, line_of
 from coldwarm.contracts.reader import NAME, ArtifactFinding, artifacts, check, inside
 from coldwarm.contracts.reasons import because, is_wrong, together
+from coldwarm.contracts.run_journal import JOURNAL, read_lines
 from coldwarm.errors import ContractError, UsageError
 from coldwarm.runner import consistency, ledger
 from coldwarm.runner.consistency import Conflict, by_any_rules, impossible, inconsistent

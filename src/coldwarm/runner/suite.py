@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from coldwarm.clock import Clock
-from coldwarm.contracts import codec, journal
+from coldwarm.contracts import codec, run_journal
 from coldwarm.contracts.base import MOST_S
 from coldwarm.contracts.environment import ENVIRONMENT, differences, fingerprint
-from coldwarm.contracts.journal import Fault, Header, JournalEntry
 from coldwarm.contracts.observation import Observation
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.contracts.result import CaseResult, Making
+from coldwarm.contracts.run_journal import Fault, Header, JournalEntry
 from coldwarm.errors import ContractError, ResumeError, printable
 from coldwarm.runner import (
     cases,
@@ -449,7 +449,7 @@ class _Session:
         indexed = (self.directory.path / results.INDEX).exists()
         if indexed:
             recompute.read(self.directory.path)
-        found = journal.read_header(self.directory.path / JOURNAL)
+        found = run_journal.read_header(self.directory.path / JOURNAL)
         if found is None:  # it ended before it had begun
             self.directory.append("header", header)
             return 0.0

@@ -9,7 +9,7 @@ import msgspec
 
 from coldwarm.contracts.base import MOST_S, Record
 from coldwarm.contracts.parsing import explain, fault
-from coldwarm.contracts.result import Benchmark
+from coldwarm.contracts.result import BenchmarkSamples
 from coldwarm.errors import printable, shorten
 
 if TYPE_CHECKING:
@@ -63,12 +63,12 @@ class Opened:
 class _Held:
     """The benchmarks of a document by name; of those without valid samples the reason."""
 
-    benchmarks: dict[str, Benchmark]
+    benchmarks: dict[str, BenchmarkSamples]
     left_out: dict[str, Reason]
     failed: dict[str, Reason]
 
 
-def held(opened: Opened, found: Iterable[tuple[str, Benchmark | Reason]]) -> _Held:
+def held(opened: Opened, found: Iterable[tuple[str, BenchmarkSamples | Reason]]) -> _Held:
     """Return benchmarks by their names.
 
     Raises:
@@ -83,7 +83,7 @@ def held(opened: Opened, found: Iterable[tuple[str, Benchmark | Reason]]) -> _He
         if name in names:
             raise opened.fault(f"holds two benchmarks of the name {name!r}; name them apart")
         names.add(name)
-        if isinstance(one, Benchmark):
+        if isinstance(one, BenchmarkSamples):
             kept.benchmarks[name] = one
         else:
             why = kept.failed if one.code == _FAILED else kept.left_out

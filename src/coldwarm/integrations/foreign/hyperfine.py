@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.contracts.reasons import because
-from coldwarm.contracts.result import Benchmark, Benchmarks
+from coldwarm.contracts.result import Benchmarks, BenchmarkSamples
 from coldwarm.integrations.foreign.document import Part, TimeS, held
 
 if TYPE_CHECKING:
@@ -49,10 +49,10 @@ def benchmarks(opened: Opened) -> Benchmarks:
     )
 
 
-def _benchmark(one: _Command) -> Benchmark | Reason:
+def _benchmark(one: _Command) -> BenchmarkSamples | Reason:
     failed = sum(code != 0 for code in one.exit_codes)
     if failed:
         return because("runs_failed_elsewhere", tool=TOOL, n_failed=failed)
     if not one.times:
         return because("no_samples_elsewhere", tool=TOOL)
-    return Benchmark("cold", tuple((time_s,) for time_s in one.times), to_its_end=True)
+    return BenchmarkSamples("cold", tuple((time_s,) for time_s in one.times), to_its_end=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from coldwarm.contracts.base import MOST_S, WARM
 from coldwarm.contracts.reasons import because
-from coldwarm.contracts.result import Benchmark, Benchmarks
+from coldwarm.contracts.result import Benchmarks, BenchmarkSamples
 from coldwarm.integrations.foreign.document import Amount, Part, held, plain
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _name(told: Mapping[str, Any]) -> str:
     return name if isinstance(name, str) else ""
 
 
-def _read(opened: Opened, told: Mapping[str, Any], one: _Benchmark) -> Benchmark | Reason:
+def _read(opened: Opened, told: Mapping[str, Any], one: _Benchmark) -> BenchmarkSamples | Reason:
     unit = told.get("unit", "second")
     if unit not in _UNITS:
         return because("unit_elsewhere", unit=plain(str(unit)))
@@ -96,7 +96,7 @@ def _read(opened: Opened, told: Mapping[str, Any], one: _Benchmark) -> Benchmark
     if unit == "second" and max(map(max, processes)) > MOST_S:
         raise opened.fault(f"{_text(_name(told))}: holds a time of more than {MOST_S:g} s")
     kind = _kind(unit, told)
-    return Benchmark(kind, processes, to_its_end=kind == "cold" and "command" in told)
+    return BenchmarkSamples(kind, processes, to_its_end=kind == "cold" and "command" in told)
 
 
 def _kind(unit: str, told: Mapping[str, Any]) -> MetricKind:

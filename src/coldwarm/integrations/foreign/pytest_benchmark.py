@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from coldwarm.contracts.result import Benchmark, Benchmarks
+from coldwarm.contracts.result import Benchmarks, BenchmarkSamples
 from coldwarm.integrations.foreign.document import Part, TimeS, held, plain
 
 if TYPE_CHECKING:
@@ -61,8 +61,8 @@ def benchmarks(opened: Opened) -> Benchmarks:
     )
 
 
-def _benchmark(opened: Opened, one: _Test) -> Benchmark:
+def _benchmark(opened: Opened, one: _Test) -> BenchmarkSamples:
     if not one.stats.data:
         what = f"holds no samples of {plain(one.fullname)}, only statistics: save them with"
         raise opened.fault(f"{what} --benchmark-json FILE, or with --benchmark-save-data")
-    return Benchmark("warm", (tuple(one.stats.data),))
+    return BenchmarkSamples("warm", (tuple(one.stats.data),))

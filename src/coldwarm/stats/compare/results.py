@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.comparison import ComparedMetric, UnshownLimit
     from coldwarm.contracts.policy import Policy
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.contracts.result import Benchmark
+    from coldwarm.contracts.result import BenchmarkSamples
 
     Files = Sequence[Benchmarks]
 
@@ -321,14 +321,14 @@ def _figure(pair: _Pair, a: Files, b: Files, policy: Policy, *, whole: bool) -> 
     return Figure(pair.name, metric, first.kind, before, now, limits, whole)
 
 
-def _values(one: Benchmark | None) -> Side:
+def _values(one: BenchmarkSamples | None) -> Side:
     if one is None:
         return Side({})
     samples = {str(place): list(values) for place, values in enumerate(one.processes)}
     return Side(samples, tuple(one.states))
 
 
-def _found(one: Benchmarks, name: str) -> Benchmark | None:
+def _found(one: Benchmarks, name: str) -> BenchmarkSamples | None:
     """Return a benchmark by its name, or by the short one that a run has for its warm calls."""
     return one.benchmarks.get(name) or one.benchmarks.get(one.short_names.get(name, ""))
 
