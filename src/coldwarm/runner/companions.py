@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from coldwarm.runner.observe import RunContext, Running
 
 
-MOST = 3
+_MOST = 3
 """Starts with what the framework's own settings keep: enough for an interval."""
 _FIGURES_FIRST = 4
 MOST_KEPT = 5
@@ -78,7 +78,7 @@ def _thresholds_set(variables: Mapping[str, str]) -> bool:
 def wants_default(case: Case, ledger: Ledger, options: Options, round_: int) -> bool:
     """Say whether a start with what the framework's own settings keep is to be measured."""
     seen = filled_by_default(ledger.of(case))
-    most = _most(MOST, len(ledger.good(case, FILLED)), options)
+    most = _most(_MOST, len(ledger.good(case, FILLED)), options)
     if early(options, round_) or len(seen) >= most or any(one.round == round_ for one in seen):
         return False
     if any(one.status == "failed" for one in seen):
@@ -150,7 +150,7 @@ class Companions:
         root = None if self._over(case) else self._root(case, round_)
         if root is None or self._over(case):
             return
-        self.listener.process(case.id, "filled by default", 1, MOST)
+        self.listener.process(case.id, "filled by default", 1, _MOST)
         attempt = self.ledger.next_attempt(case, FILLED, round_)
         slot = Slot(case, FILLED, round_, attempt, root, cache_settings="framework_default")
         self.record(self.whole(slot))

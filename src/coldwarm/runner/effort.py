@@ -238,7 +238,7 @@ _WARM_FINER = 0.4
 """The precision asked for is that of first results; of warm calls it is so much finer."""
 
 
-def rounds_for_figure(case: Case, mode: CacheMode, options: Options, ledger: Ledger) -> int:
+def _rounds_for_figure(case: Case, mode: CacheMode, options: Options, ledger: Ledger) -> int:
     """Return how many more processes a figure is expected to need; 0: it is precise enough."""
     target = options.precision * (_WARM_FINER if mode == WARM else 1.0)
     return distribution.assess(
@@ -258,7 +258,7 @@ def _values(mode: CacheMode, seen: Sequence[Observation]) -> list[float]:
     return [value for value in values if value is not None]
 
 
-def rounds_for_verdict(
+def _rounds_for_verdict(
     baseline: Case, case: Case, mode: CacheMode, options: Options, ledger: Ledger
 ) -> int:
     """Return how many more rounds a verdict is expected to need; 0: it is settled."""
@@ -404,9 +404,9 @@ class Effort:
             asked = self.options
             timed = asked.time_budget_s is not None and not asked.limits
             if asked.decide is None or timed:
-                figure = rounds_for_figure(case, mode, self.options, self.ledger)
+                figure = _rounds_for_figure(case, mode, self.options, self.ledger)
             if baseline is not None and not case.is_baseline and n < self.options.max_runs:
-                verdict = rounds_for_verdict(baseline, case, mode, self.options, self.ledger)
+                verdict = _rounds_for_verdict(baseline, case, mode, self.options, self.ledger)
             self._known[key] = _Open(figure, verdict)
         return self._known[key]
 

@@ -284,7 +284,7 @@ def _gather(inquiries: software.Inquiries, root: Path) -> Environment:
         cpu=read_cpu(root),
         limits=read_limits(root),
         system=read_system(root),
-        python=interpreter(),
+        python=_interpreter(),
         distributions=distributions(),
         variables=variables.values,
         withheld_variables=variables.withheld,
@@ -311,7 +311,7 @@ def distributions() -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
-def interpreter() -> Python:
+def _interpreter() -> Python:
     """Return what is known of the running interpreter; no path of its own."""
     options = {"optimized": "--enable-optimizations", "link_time_optimized": "--with-lto"}
     arguments = sysconfig.get_config_var("CONFIG_ARGS")

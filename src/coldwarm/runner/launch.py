@@ -37,12 +37,12 @@ if TYPE_CHECKING:
     from coldwarm.runner.cases import Case
 
 
-def artifact_folder(work: Path, case: Case) -> Path:
+def _artifact_folder(work: Path, case: Case) -> Path:
     """Return where a run's working directory has what was made for a case."""
     return work / "made" / case.id
 
 
-def describe_artifacts(folder: Path) -> list[Artifact]:
+def _describe_artifacts(folder: Path) -> list[Artifact]:
     """Return the files in a folder with their sizes and hashes."""
     return [
         Artifact(
@@ -54,7 +54,7 @@ def describe_artifacts(folder: Path) -> list[Artifact]:
     ]
 
 
-def lay_artifacts(work: Path, case: Case, root: Path) -> list[Path]:
+def _lay_artifacts(work: Path, case: Case, root: Path) -> list[Path]:
     """Copy what was made for a case beside the caches of a process; return the copies.
 
     A copy that an earlier process of the same caches was given is replaced.
@@ -63,7 +63,7 @@ def lay_artifacts(work: Path, case: Case, root: Path) -> list[Path]:
         return []
     target = root / OWNER
     shutil.rmtree(target, ignore_errors=True)
-    shutil.copytree(artifact_folder(work, case), target)
+    shutil.copytree(_artifact_folder(work, case), target)
     copies = _artifact_files(target)
     for path in copies:
         with path.open("rb") as file:
@@ -83,7 +83,7 @@ def job(place: RunContext, slot: Slot) -> dict[str, Any]:
     case = slot.case
     prepared = case.backend.prepares
     return {
-        **case_job(place, case),
+        **_case_job(place, case),
         "role": "measure",
         "tolerance": case.workload.tolerances[case.dtype],
         "reference": place.references[case.group],
@@ -96,11 +96,11 @@ def job(place: RunContext, slot: Slot) -> dict[str, Any]:
         # Such calls show their cost at the end of a cold process, and disturb nothing after them.
         "new_shapes": case.new_shapes and not slot.persistent and slot.mode in _EMPTY,
         "made": str(slot.root / made.OWNER) if prepared else None,
-        "watch": watched(place, slot) if slot.mode in _EMPTY else None,
+        "watch": _watched(place, slot) if slot.mode in _EMPTY else None,
     }
 
 
-def watched(place: RunContext, slot: Slot) -> dict[str, Any]:
+def _watched(place: RunContext, slot: Slot) -> dict[str, Any]:
     """Return what a process is to tell of the files that it opens; see ``frameworks.opened``."""
     since_ns = place.since_ns if slot.case.since_ns is None else slot.case.since_ns
     return {
@@ -119,18 +119,18 @@ def _ours(place: RunContext) -> list[str]:
     return [os.path.realpath(place.work), *temporary.own()]
 
 
-def case_job(place: RunContext, case: Case) -> dict[str, Any]:
+def _case_job(place: RunContext, case: Case) -> dict[str, Any]:
     """Return the part of a job that says which backend and which workload."""
     return {
         "backend": case.backend.named(),
         "device": case.device,
         "threads": place.options.threads,
-        **workload_job(case, place.options.seed),
+        **_workload_job(case, place.options.seed),
         **case.job,
     }
 
 
-def workload_job(case: Case, seed: int) -> dict[str, Any]:
+def _workload_job(case: Case, seed: int) -> dict[str, Any]:
     """Return the part of a job that says which workload on which inputs."""
     return {
         "workload": case.workload.source.named(),
@@ -166,7 +166,7 @@ def variables(  # noqa: PLR0913 - each is one independent fact of a process
     return {**found, "PATH": place.gpu_search_path} if case.device == "gpu" else found
 
 
-def spawn(
+def _spawn(
     place: RunContext,
     case: Case,
     job_: Mapping[str, Any],
@@ -207,7 +207,7 @@ def begin(place: RunContext, slot: Slot) -> Begun:
         hidden = slot.hidden if slot.mode in _EMPTY else ()
         found = variables(place, case, slot.mode, slot.root, slot.cache_settings, hidden=hidden)
         seen = isolation.make_view(slot.root, hidden, _ours(place), again=slot.mode not in _EMPTY)
-        copies = lay_artifacts(place.work, case, slot.root)
+        copies = _lay_artifacts(place.work, case, slot.root)
         before = _listings(slot, owners_of(case.backend, case.device, slot.mode))
     except OSError as error:
         raise storage_error(slot.root, error) from error
@@ -216,7 +216,7 @@ def begin(place: RunContext, slot: Slot) -> Begun:
     order = place.next_order(f"{case.id} {slot.mode} round {slot.round}")
     started_at = place.clock.date()
     reading = telemetry.read(place.clock.now_s())
-    process = spawn(place, case, job(place, slot), found, seen)
+    process = _spawn(place, case, job(place, slot), found, seen)
     user_settings = settings.of_user(base, found)
     return Begun(slot, process, order, started_at, before, reading, found, user_settings)
 
@@ -383,7 +383,7 @@ def compute_reference(place: RunContext, case: Case) -> str:
         return case.answer.inputs_sha256
     path = str(place.work / f"{case.group}.npz")
     place.references[case.group] = path
-    job = {"role": "reference", **workload_job(case, place.options.seed), "reference": path}
+    job = {"role": "reference", **_workload_job(case, place.options.seed), "reference": path}
     variables = {**os.environ, MARK: place.guard.mark_value}
     process = MeasuredProcess(job, variables, place.guard, timeout_s=place.options.timeout_s)
     try:
@@ -411,7 +411,7 @@ def make_artifacts(place: RunContext, case: Case) -> Making:
     Raises:
         ProcessFailedError: nothing was made; the reason says at which step.
     """
-    root, folder = place.work / "caches" / f"{case.id}-make", artifact_folder(place.work, case)
+    root, folder = place.work / "caches" / f"{case.id}-make", _artifact_folder(place.work, case)
     try:
         for path in (root, folder):
             isolation.discard(path)
@@ -426,8 +426,8 @@ def make_artifacts(place: RunContext, case: Case) -> Making:
     }
     order, date = place.next_order(f"{case.id} make"), place.clock.date()
     reading = telemetry.read(place.clock.now_s())
-    job = {**case_job(place, case), "role": "make", "made": str(folder)}
-    process = spawn(place, case, job, found)
+    job = {**_case_job(place, case), "role": "make", "made": str(folder)}
+    process = _spawn(place, case, job, found)
     try:
         reply = replies.receive(process, replies.Made)
         ended = process.wait()
@@ -437,7 +437,7 @@ def make_artifacts(place: RunContext, case: Case) -> Making:
         process.kill()
         place.measured_s += process.active_s
     after = telemetry.read(place.clock.now_s())
-    made = describe_artifacts(folder)
+    made = _describe_artifacts(folder)
     if not made:
         raise _explained(ProcessFailedError(because("no_artifact"), process.output_tail))
     spans = observe.phases(reply.entered_ns, reply.phases, process.spawned_ns)

@@ -204,7 +204,7 @@ def pipe() -> tuple[int, int]:
     return moved[0], moved[1]
 
 
-def die_with_this(end: int, group: int) -> None:
+def _die_with_this(end: int, group: int) -> None:
     """Let the kernel kill a process group when this process ends, even without its guard.
 
     The group is sent a signal when the other end of a pipe is closed, into which nobody writes.
@@ -300,7 +300,7 @@ class MeasuredProcess:
                 start_new_session=True,
                 preexec_fn=enter,  # noqa: PLW1509 - few lines
             )
-            die_with_this(life_read, self._process.pid)
+            _die_with_this(life_read, self._process.pid)
         finally:
             if before is not None:
                 os.sched_setaffinity(0, before)

@@ -90,7 +90,7 @@ class _Earlier:
         )
 
 
-def read_earlier(lines: Iterable[JournalEntry | Fault], header: Header, path: Path) -> _Earlier:
+def _read_earlier(lines: Iterable[JournalEntry | Fault], header: Header, path: Path) -> _Earlier:
     """Return what the lines of a journal in ``path`` say, which began with ``header``.
 
     What was killed from outside counts as tried and not as failed: it may be tried again.
@@ -141,7 +141,7 @@ def _order(places: dict[int, str], path: Path) -> list[str]:
     return in_order(places)
 
 
-def restored_observations(ledger: Ledger, folder: Path, *, trusted: bool) -> list[Observation]:
+def _restored_observations(ledger: Ledger, folder: Path, *, trusted: bool) -> list[Observation]:
     """Return observations of the case files in ``folder`` that a journal has lost.
 
     ``trusted``: the index agrees with the files.
@@ -165,7 +165,7 @@ def restored_observations(ledger: Ledger, folder: Path, *, trusted: bool) -> lis
     return lost
 
 
-def refuse_changes(first: Header, now: dict[str, Any], machine: Environment) -> None:
+def _refuse_changes(first: Header, now: dict[str, Any], machine: Environment) -> None:
     """Refuse to go on where the parts of a run would not belong together.
 
     How long it may go on, and where a value was written, is no part of what it was begun with.
@@ -453,12 +453,12 @@ class _Session:
         if found is None:  # it ended before it had begun
             self.directory.append("header", header)
             return 0.0
-        earlier = read_earlier(self.directory.entries(), found, self.directory.path)
+        earlier = _read_earlier(self.directory.entries(), found, self.directory.path)
         for fault in earlier.faults:
             self.listener.note(because("line_left_out", n_line=fault.line, text=fault.what))
-        refuse_changes(found, header, machine)
+        _refuse_changes(found, header, machine)
         folder = self.directory.path / results.CASES
-        for seen in restored_observations(earlier.ledger, folder, trusted=indexed):
+        for seen in _restored_observations(earlier.ledger, folder, trusted=indexed):
             self.directory.append("observation", seen)
             earlier.add(seen)
         header.update(run_id=found.run_id, started_at=found.started_at)
