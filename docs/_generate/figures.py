@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from _generate.rst import indent
 from coldwarm.report.charts import drawing
-from coldwarm.report.charts.chart import Chart
-from coldwarm.report.charts.looks import COLOURS
+from coldwarm.report.charts.chart import BYTES_AXIS, COLOURS, GROUNDS, SECONDS_AXIS, Chart
 from coldwarm.report.charts.marks import ticks
-from coldwarm.report.charts.theme import BYTES_AXIS, GROUNDS, SECONDS_AXIS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from coldwarm.report.charts.chart import Spec
-    from coldwarm.report.charts.theme import Theme
+    from coldwarm.report.charts.chart import Spec, Theme
 
 Axis = Literal["ratio", "seconds", "bytes", "number"]
 Of = Literal["main", "other", "source", "title"]

@@ -10,7 +10,7 @@ from tests.stats import results
 
 from coldwarm.cli import report
 from coldwarm.errors import ColdwarmError, StorageError
-from coldwarm.report.page import vega
+from coldwarm.report.page import template
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(vega, "script", lambda: "")  # bundling takes a second
-    monkeypatch.setattr(vega, "begun", lambda: None)
+    monkeypatch.setattr(template, "script", lambda: "")  # bundling takes a second
+    monkeypatch.setattr(template, "begun", lambda: None)
     return results.write(tmp_path / "run", [results.case()])
 
 

@@ -12,7 +12,7 @@ from tests.publish import forgeries, forging, judged
 from coldwarm.cli.snapshot import _views
 from coldwarm.contracts.reasons import because
 from coldwarm.publish import contents, create, layout, verify
-from coldwarm.report import unproved
+from coldwarm.report import provenance
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,7 +102,7 @@ def test_a_report_of_verdicts_shows_today_s_and_says_so(
     code, _, err = command("report", folder, "--out", tmp_path / name)
     assert code == 0, err
     text = (tmp_path / name).read_text()
-    assert unproved.TERM in text
+    assert provenance.TERM in text
     assert "stored values not" in text
     assert ">opposite<" not in text
     assert "**opposite**" not in text
@@ -129,10 +129,10 @@ def test_a_report_of_a_run_says_what_is_not_proved(
 ) -> None:
     code, _, err = command("report", of_another, "--out", tmp_path / name)
     assert code == 0, err
-    assert unproved.sentence(1) in err
-    assert unproved.sentence(1) in html.unescape((tmp_path / name).read_text())
+    assert provenance.sentence(1) in err
+    assert provenance.sentence(1) in html.unescape((tmp_path / name).read_text())
     assert command("report", measured, "--out", tmp_path / name)[0] == 0
-    assert unproved.TERM not in (tmp_path / name).read_text()
+    assert provenance.TERM not in (tmp_path / name).read_text()
 
 
 def test_the_page_of_a_snapshot_says_it_too_and_is_made_again(
@@ -144,7 +144,7 @@ def test_the_page_of_a_snapshot_says_it_too_and_is_made_again(
     )
     create.create(request, tmp_path / "s1")
     page = (tmp_path / "s1" / layout.PAGE).read_text()
-    assert unproved.sentence(1) in html.unescape(page)
+    assert provenance.sentence(1) in html.unescape(page)
     found = verify.verify(tmp_path / "s1", views=views).told(tmp_path / "s1")
     assert not found.faults
     [why] = [one.reason for one in found.files if one.path == layout.PAGE]

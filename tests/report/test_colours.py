@@ -9,8 +9,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from coldwarm.report.charts.looks import COLOURS
-from coldwarm.report.charts.theme import GROUNDS
+from coldwarm.report.charts.chart import COLOURS, GROUNDS
 
 STYLE = files("coldwarm.report.page").joinpath("assets", "page.css").read_text(encoding="utf-8")
 LEAST_OF_TEXT = 4.5

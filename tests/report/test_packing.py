@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coldwarm.report.charts.columns import Columns
+from coldwarm.report.charts.chart import Columns
 from coldwarm.report.page.packing import Pack, embedded
 
 

@@ -14,9 +14,9 @@ from rich.table import Table
 
 from coldwarm.catalogue.spec import PatternSpec, specs
 from coldwarm.contracts.catalogue import PatternResult, PatternResults
-from coldwarm.report import units, unproved
+from coldwarm.report import provenance, units
 from coldwarm.report.document import Paragraph
-from coldwarm.report.page.surroundings import machine_line
+from coldwarm.report.provenance import machine_line
 from coldwarm.report.sentences import words
 from coldwarm.report.shown import line
 from coldwarm.report.verdict_table import VerdictRow, VerdictTable
@@ -94,7 +94,7 @@ def verdict_table(
     return VerdictTable(
         kind=kind,
         title=_TITLES[kind],
-        about=(*_about(index, environment), *unproved.rows(n_unproved)),
+        about=(*_about(index, environment), *provenance.rows(n_unproved)),
         summary=_summary([_VERDICTS[one.verdict][0] for one in index.results]),
         headings=_HEADINGS[kind],
         rows=tuple(_row(one, known.get(one.id), not_judged.get(one.id)) for one in index.results),

@@ -17,7 +17,7 @@ def tell(path: Path | str, otherwise: Sequence[ContractError]) -> None:
     """Say, beside what is shown, how many stored values are not shown and not proved."""
     if not otherwise:
         return
-    from coldwarm.report.unproved import sentence
+    from coldwarm.report.provenance import sentence
 
     text = f"coldwarm: {path}: {sentence(len(otherwise))}; the first is {otherwise[0]}"
     say(text, err=True)

@@ -37,8 +37,8 @@ from coldwarm.doctor.rules import change_of
 from coldwarm.doctor.trace import Devices, Import, Stage
 from coldwarm.errors import printable
 from coldwarm.report import units
-from coldwarm.report.charts.looks import COLOURS, PART_COLOURS
-from coldwarm.report.page.making import filled
+from coldwarm.report.charts.chart import COLOURS, PART_COLOURS
+from coldwarm.report.page.template import filled
 from coldwarm.report.sentences import words
 from coldwarm.report.shown import line
 

@@ -13,9 +13,8 @@ from tests.report.charts import conftest
 
 from coldwarm.contracts.result import OwnCandidate
 from coldwarm.report.charts import every
-from coldwarm.report.charts.looks import COLOURS, ink_on, looks, luminance
+from coldwarm.report.charts.chart import COLOURS, LONGEST_NAME, ink_on, looks, luminance, shown
 from coldwarm.report.charts.marks import ticks
-from coldwarm.report.charts.names import LONGEST_NAME, shown
 from coldwarm.report.charts.workload import Workload, workloads
 from coldwarm.stats.answers import answers
 

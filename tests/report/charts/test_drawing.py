@@ -25,7 +25,7 @@ from coldwarm.report.charts import drawing, every
 from coldwarm.report.charts.compared import pairs
 from coldwarm.report.charts.workload import workloads
 from coldwarm.report.formats import markdown, pdf
-from coldwarm.report.printed.contents import contents
+from coldwarm.report.formats.pdf import contents
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.report import units
-from coldwarm.report.charts.chart import Chart
-from coldwarm.report.charts.looks import PART_COLOURS
+from coldwarm.report.charts.chart import PART_COLOURS, Chart, shown
 from coldwarm.report.charts.marks import (
     ROW,
     WIDTH,
@@ -20,7 +19,6 @@ from coldwarm.report.charts.marks import (
     seconds,
     there,
 )
-from coldwarm.report.charts.names import shown
 from coldwarm.report.words import COLD_MODES, MODE_NAMES
 from coldwarm.stats.selection import counted
 

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from coldwarm.report.charts import every
-from coldwarm.report.charts.chart import Chart
+from coldwarm.report.charts.chart import Chart, file_name, shown, source, standing_alone
 from coldwarm.report.charts.marks import WIDTH, data, only
-from coldwarm.report.charts.names import file_name, shown
-from coldwarm.report.charts.source import source, standing_alone
 from coldwarm.report.charts.workload import Workload, workloads
 from coldwarm.report.compare import figure, row
 from coldwarm.stats.ratio import same_within
@@ -22,8 +20,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.comparison import ComparedMetric, ComparedVerdict, RunComparison
     from coldwarm.contracts.result import CaseResult, Measured
-    from coldwarm.report.charts.chart import Row, Spec
-    from coldwarm.report.charts.looks import Look
+    from coldwarm.report.charts.chart import Look, Row, Spec
 
 _VERDICT_LOOKS: Mapping[ComparedVerdict, tuple[str, str]] = {
     "faster": ("#0072b2", "triangle-left"),

@@ -10,8 +10,7 @@ from xml.sax.saxutils import escape
 from coldwarm.report.charts.chart import VERSION
 
 if TYPE_CHECKING:
-    from coldwarm.report.charts.chart import Chart
-    from coldwarm.report.charts.theme import Theme
+    from coldwarm.report.charts.chart import Chart, Theme
 
 _SCALE = 2.0
 """Pixels of a PNG for one of the figure's."""

@@ -5,17 +5,20 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from coldwarm.report.charts.columns import Columns
-from coldwarm.report.charts.looks import colour_scale, dash_scale
-from coldwarm.report.charts.names import shown
-from coldwarm.report.charts.theme import BYTES_AXIS, SECONDS_AXIS
+from coldwarm.report.charts.chart import (
+    BYTES_AXIS,
+    SECONDS_AXIS,
+    Columns,
+    colour_scale,
+    dash_scale,
+    shown,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import NamedTuple
 
-    from coldwarm.report.charts.chart import Row, Spec
-    from coldwarm.report.charts.looks import Look
+    from coldwarm.report.charts.chart import Look, Row, Spec
 
 _Known = TypeVar("_Known", bound=str)
 """Kept by what orders values of one type."""

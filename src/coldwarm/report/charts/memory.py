@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.report import units
-from coldwarm.report.charts.chart import Chart
-from coldwarm.report.charts.looks import STAGE_COLOURS
+from coldwarm.report.charts.chart import STAGE_COLOURS, Chart
 from coldwarm.report.charts.marks import (
     ROW,
     WIDTH,

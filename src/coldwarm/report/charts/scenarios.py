@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.result import CaseResult
-    from coldwarm.report.charts.chart import Row, Spec
-    from coldwarm.report.charts.looks import Look
+    from coldwarm.report.charts.chart import Look, Row, Spec
     from coldwarm.report.charts.workload import Workload
 
 

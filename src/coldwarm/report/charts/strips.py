@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from coldwarm.report.charts.chart import Chart
-from coldwarm.report.charts.looks import UNKNOWN, ink_on
+from coldwarm.report.charts.chart import UNKNOWN, Chart, ink_on, shown
 from coldwarm.report.charts.marks import CALLS_AXIS, WIDTH, data, only
-from coldwarm.report.charts.names import shown
 from coldwarm.report.words import MODE_NAMES
 
 if TYPE_CHECKING:

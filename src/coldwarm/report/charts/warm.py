@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from coldwarm.contracts.result import CaseResult
-    from coldwarm.report.charts.chart import Spec
-    from coldwarm.report.charts.columns import Columns
+    from coldwarm.report.charts.chart import Columns, Spec
     from coldwarm.report.charts.workload import Workload
 
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coldwarm.errors import printable
-from coldwarm.report.charts.looks import looks
-from coldwarm.report.charts.names import shown
+from coldwarm.report.charts.chart import looks, shown
 from coldwarm.report.figures import group_name
 
 if TYPE_CHECKING:
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.answer import Answer
     from coldwarm.contracts.result import CaseResult
-    from coldwarm.report.charts.looks import Look
+    from coldwarm.report.charts.chart import Look
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coldwarm.report.charts import compared as both
+from coldwarm.report.charts.chart import source
 from coldwarm.report.charts.every import charts, of_result
 from coldwarm.report.charts.workload import workloads
 from coldwarm.report.figures import group_name
-from coldwarm.report.page import changes, contents, vega
-from coldwarm.report.page.sections import of_charts, section
+from coldwarm.report.page import contents, template
+from coldwarm.report.page.figures import of_charts, section
 from coldwarm.report.view import suite_view
 from coldwarm.stats.answers import answers
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.result import Measured
     from coldwarm.report.charts.chart import Chart
     from coldwarm.report.page.contents import Part
-    from coldwarm.report.page.places import Section
+    from coldwarm.report.page.template import Section
     from coldwarm.report.verdict_table import VerdictTable
 
 SUFFIX = ".html"
@@ -30,7 +31,7 @@ SUFFIX = ".html"
 
 def begin() -> None:
     """Begin what takes long and needs no result."""
-    vega.begun()
+    template.begun()
 
 
 def files(results: Sequence[Measured], name: str) -> dict[str, bytes]:
@@ -54,7 +55,7 @@ def _part(measured: Measured, place: int) -> Part:
     told = answers(cases)
     view = suite_view(measured.suite, cases, told) if measured.suite else None
     groups = {group.title: group for group in view.groups} if view else {}
-    where = contents.provenance(measured)
+    where = source(measured)
     found = workloads(cases, told)
     sections = {
         (name := group_name(one.cases[0])): section(one, groups.get(name), f"r{place}w{at}", where)
@@ -70,12 +71,16 @@ def compared(
     """Return the page of what changed from one result to another."""
     begin()
     paths = [Path(side.path).name for side in sides]
-    return {name: changes.page(comparison, list(_of_both(comparison, sides)), paths).encode()}
+    return {
+        name: contents.page_of_changes(
+            comparison, list(_of_both(comparison, sides)), paths
+        ).encode()
+    }
 
 
 def _of_both(comparison: RunComparison, sides: tuple[Measured, Measured]) -> Iterator[Section]:
     """Yield a section of all ratios, and one for each workload."""
-    where = "Measured here, in the runs A and B"
+    where = "measured here, in the runs A and B"
 
     def judged(width: int) -> list[Chart]:
         return [one for one in [both.ratios(comparison, width)] if one is not None]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.policy import Policy
-from coldwarm.report import bench, compare, markdown, unproved, view
+from coldwarm.report import bench, compare, markdown, provenance, view
 from coldwarm.report.document import Document, Heading, Paragraph, Piece, command, terms
 from coldwarm.report.figures import held_against
-from coldwarm.report.page import surroundings, verdicts
 from coldwarm.stats.answers import answers
 from coldwarm.stats.bench_report import bench_report
 
@@ -68,7 +67,7 @@ def _result(measured: Measured) -> Iterator[Block]:
 
 def _checked(cases: Sequence[CaseResult]) -> Iterator[Block]:
     """Yield the correctness gates in a line, and those that failed in a list."""
-    rows = list(verdicts.gate_rows(cases))
+    rows = list(provenance.gate_rows(cases))
     failed = [row for row in rows if row.failed]
     if not rows:
         yield Paragraph("No output was checked.")
@@ -87,8 +86,8 @@ def _about(measured: Measured, label: str = "") -> Iterator[Block]:
     rows = []
     if measured.environment is not None:
         harness = measured.environment.harness
-        rows.append(("on", surroundings.machine_line(measured.environment)))
+        rows.append(("on", provenance.machine_line(measured.environment)))
         rows.append(("by", f"coldwarm {harness.version}"))
     if measured.suite is not None:
         rows.append(("run", measured.suite.run_id))
-    yield from terms((*rows, *unproved.rows(len(measured.otherwise))), title=label)
+    yield from terms((*rows, *provenance.rows(len(measured.otherwise))), title=label)

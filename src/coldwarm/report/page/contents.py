@@ -1,4 +1,4 @@
-"""What the page of a report holds, as text and packed data; the layout is the template's."""
+"""The page as text: its parts as they stand in its template."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coldwarm.report import unproved
-from coldwarm.report.page import surroundings, verdicts
-from coldwarm.report.page.making import filled
+from coldwarm.report import compare, provenance
+from coldwarm.report.page.template import filled
+from coldwarm.report.provenance import Folded
+from coldwarm.report.sentences import words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from coldwarm.contracts.comparison import RunComparison
     from coldwarm.contracts.result import Measured
-    from coldwarm.report.page.places import Section
+    from coldwarm.report.page.template import Section
     from coldwarm.report.verdict_table import VerdictTable
     from coldwarm.report.view import View
 
@@ -33,16 +35,16 @@ class Part:
     sections: tuple[Section, ...]
     together: Section | None
     """Figures of all workloads together."""
-    figures: tuple[verdicts.Figure, ...]
+    figures: tuple[provenance.Figure, ...]
     colours: dict[str, str]
     care: Pairs
     unavailable: tuple[str, ...]
     legend: Pairs
-    gates: tuple[verdicts.GateRow, ...]
-    rejected: tuple[verdicts.RejectedRow, ...]
+    gates: tuple[provenance.GateRow, ...]
+    rejected: tuple[provenance.RejectedRow, ...]
     limitations: Pairs
-    protocols: tuple[surroundings.Folded, ...]
-    environment: tuple[surroundings.Folded, ...]
+    protocols: tuple[provenance.Folded, ...]
+    environment: tuple[provenance.Folded, ...]
     files: Pairs
 
 
@@ -65,30 +67,23 @@ def part(
     return Part(
         name=suite.suite if suite else cases[0].case,
         path=Path(measured.path).name,  # where it lies is of its owner alone
-        machine=surroundings.machine_line(machine) if machine else "an unknown machine",
+        machine=provenance.machine_line(machine) if machine else "an unknown machine",
         said=tuple(_said(measured)),
         complete=suite is None or suite.complete,
         sections=tuple(sections.values()),
         together=together,
-        figures=tuple(verdicts.figures(cases, cells, anchors)),
+        figures=tuple(provenance.figures(cases, cells, anchors)),
         colours={name: c for one in sections.values() for name, c in one.looks.items()},
         care=view.care if view else (),
         unavailable=view.unavailable if view else (),
         legend=view.legend if view else (),
-        gates=tuple(verdicts.gate_rows(cases)),
-        rejected=tuple(verdicts.rejected_rows(cases)),
-        limitations=tuple(surroundings.limitations(cases)),
-        protocols=tuple(surroundings.protocols(cases)),
-        environment=tuple(surroundings.environment(machine)) if machine else (),
+        gates=tuple(provenance.gate_rows(cases)),
+        rejected=tuple(provenance.rejected_rows(cases)),
+        limitations=tuple(provenance.limitations(cases)),
+        protocols=tuple(provenance.protocols(cases)),
+        environment=tuple(provenance.environment(machine)) if machine else (),
         files=tuple((case.path, case.sha256) for case in suite.cases) if suite else (),
     )
-
-
-def provenance(measured: Measured) -> str:
-    """Return where the figures of a result come from."""
-    if measured.suite is None:
-        return "Measured here, in a run of which only this case is at hand"
-    return f"Measured here, in run {measured.suite.run_id[:8]}, {measured.suite.started_at[:10]}"
 
 
 def _said(measured: Measured) -> list[tuple[str, str]]:
@@ -97,15 +92,15 @@ def _said(measured: Measured) -> list[tuple[str, str]]:
         said += [("suite", measured.suite.suite), ("measured", measured.suite.started_at[:16])]
         said.append(("run", measured.suite.run_id))
     if measured.environment is not None:
-        said.append(("on", surroundings.machine_line(measured.environment)))
-    return said + unproved.rows(len(measured.otherwise))
+        said.append(("on", provenance.machine_line(measured.environment)))
+    return said + provenance.rows(len(measured.otherwise))
 
 
 def page_of_verdicts(verdicts: Sequence[VerdictTable]) -> str:
     """Return the page of patterns and claims alone."""
     kinds = " and ".join(one.kind for one in verdicts)
     return filled(
-        "verdicts.html.j2",
+        "provenance.html.j2",
         (),
         verdicts=verdicts,
         title=f"coldwarm: {kinds}",
@@ -126,4 +121,29 @@ def page(parts: Sequence[Part], verdicts: Sequence[VerdictTable] = ()) -> str:
         subtitle=" · ".join(f"{each.name}, {each.machine}" for each in parts),
         whats=list(dict.fromkeys(one.what for one in shown)),
         told=list(dict.fromkeys(one.verdict for one in shown if one.verdict)),
+    )
+
+
+def page_of_changes(
+    comparison: RunComparison, sections: Sequence[Section], paths: Sequence[str]
+) -> str:
+    """Return the page of two results, which lie at ``paths``, with sections of figures of both."""
+    differing = [(one.name, f"{one.a} in A, {one.b} in B") for one in comparison.software]
+    rows = [(item, compare.row(item), words(item.reason)) for item in comparison.metrics]
+    return filled(
+        "compared.html.j2",
+        sections,
+        changes={
+            "summary": compare.summary(comparison),
+            "sides": compare.sides(comparison),
+            "remarks": compare.remarks(comparison),
+            "legend": compare.legend(comparison),
+            "rows": rows,
+            "sections": sections,
+            "software": Folded("What else differs", differing) if differing else None,
+        },
+        title="coldwarm: B against A",
+        subtitle=" against ".join(reversed(paths)),
+        whats=list(dict.fromkeys(what.text for _, (what, *_), _ in rows)),
+        told=list(dict.fromkeys(item.verdict for item, _, _ in rows)),
     )

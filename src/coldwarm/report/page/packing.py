@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coldwarm.report.charts.columns import Columns
+from coldwarm.report.charts.chart import Columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

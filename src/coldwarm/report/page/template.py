@@ -1,24 +1,90 @@
-"""The page as text: the template filled, with a policy that allows its own scripts alone."""
+"""The template of the page: sections, places of figures, and a policy that allows its own scripts.
+
+Putting Vega, Vega-Lite and Vega-Embed together as one script, of vl-convert, takes more than a
+second, so a process of its own does it meanwhile.
+"""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from importlib.resources import files
+import subprocess
+import sys
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from coldwarm import __version__
 from coldwarm.errors import printable
-from coldwarm.report.charts.looks import COLOURS
-from coldwarm.report.charts.theme import config
-from coldwarm.report.page import vega
+from coldwarm.report.charts.chart import COLOURS, config
 from coldwarm.report.page.packing import embedded
-from coldwarm.report.page.places import WIDTHS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from coldwarm.report.page.places import Section
+    from coldwarm.report.answers import Line
+    from coldwarm.report.filled import Needed
+
+
+WIDTHS = {"wide": 600, "narrow": 240}
+"""Of the plots, in pixels; which is drawn depends on the room that there is."""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure's place on the page; what is drawn there is in the pack of its section."""
+
+    id: str
+    kind: str
+    title: str
+    caption: str
+    alt: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """A workload, or all of a result together."""
+
+    anchor: str
+    title: str
+    about: str
+    answer: tuple[Line, ...]
+    beside: Drawing | None
+    """Beside the answer."""
+    drawings: tuple[Drawing, ...]
+    looks: Mapping[str, str]
+    """The colour of each candidate."""
+    pack: str
+    provenance: str
+    failures: tuple[str, ...] = ()
+    filled: tuple[Needed, ...] = ()
+    by_default: tuple[tuple[str, str], ...] = ()
+    made: tuple[tuple[str, str], ...] = ()
+
+
+_DRAWS = 'window.vegaEmbed = vegaEmbed; document.dispatchEvent(new Event("vega-there"));'
+"""What the script does at its end."""
+_BUNDLE = "import sys, vl_convert; sys.stdout.write(vl_convert.javascript_bundle(sys.argv[1]))"
+
+
+@cache
+def begun() -> subprocess.Popen[str]:
+    """Begin to put the script together, once."""
+    command = [sys.executable, "-c", _BUNDLE, _DRAWS]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # noqa: S603 - our own
+
+
+@cache
+def script() -> str:
+    """Return the script, such that nothing in it ends a script element."""
+    made, _ = begun().communicate()
+    if begun().returncode:  # no process could be started, or not so many: then here
+        import vl_convert  # noqa: PLC0415 - large
+
+        made = vl_convert.javascript_bundle(_DRAWS)
+    return made.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
 
 _SCRIPTS = ("unpack.js", "tables.js", "figures.js", "controls.js", "start.js")
 
@@ -31,7 +97,7 @@ def filled(template: str, packed: Sequence[Section], **named: Any) -> str:  # no
     import jinja2  # noqa: PLC0415 - of a page alone
 
     own, style = _script(), _style()
-    drawing = vega.script() if packed else ""
+    drawing = script() if packed else ""
     environment = jinja2.Environment(
         autoescape=True,
         finalize=_seen,
@@ -76,7 +142,9 @@ def _hash(text: str) -> str:
 
 
 def _asset(name: str) -> str:
-    return files("coldwarm.report.page").joinpath("assets", name).read_text(encoding="utf-8")
+    return (
+        resources.files("coldwarm.report.page").joinpath("assets", name).read_text(encoding="utf-8")
+    )
 
 
 def _script() -> str:
