@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
 
-    Measure = Callable[[Request, Path], "Ended"]
+    Measure = Callable[[Request, Path], "_Ended"]
     """Measures functions side by side, as ``runner.functions.bench.run`` does."""
 
 _THRESHOLD = 0.02
@@ -55,7 +55,7 @@ _RUNS: dict[str, tuple[int | None, int | None]] = {
 """Processes, fewest and most, by how what decides scatters."""
 
 
-class Ended(Protocol):
+class _Ended(Protocol):
     """The end of a bench."""
 
     @property

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     Facts = Mapping[str, bool | int | float | str | None]
 
-Side = Literal["do", "dont"]
-SIDES: tuple[Side, ...] = get_args(Side)
+_Side = Literal["do", "dont"]
+SIDES: tuple[_Side, ...] = get_args(_Side)
 _Timed = Literal["first_result_s", "first_call_s", "warm_call_s"]
 _Counted = Literal[
     "programs", "equations", "instructions", "peak_rss_bytes", "kernels", "signatures"
@@ -138,7 +138,7 @@ class PatternSpec(_Spec):
     """Why, in two sentences."""
     exception: str
     """When the DON'T is right after all."""
-    code: Mapping[Side, str] = field(hash=False)
+    code: Mapping[_Side, str] = field(hash=False)
     """The text of each side."""
     articles: tuple[Article, ...] = ()
     """Empty: taught by practice alone."""
@@ -369,7 +369,7 @@ def _one_line(paragraph: str) -> str:
     return " ".join(paragraph.split())
 
 
-def _code_of(path: Path, names: Sequence[Side]) -> dict[Side, str]:
+def _code_of(path: Path, names: Sequence[_Side]) -> dict[_Side, str]:
     """Return the text of functions of a file, as it stands there."""
     text = path.read_text(encoding="utf-8")
     found = {
