@@ -218,7 +218,7 @@ class NumbaCompiles:
 
         self._watch.install()
 
-        class NumbaListener(event.NumbaListener):  # type: ignore[misc] # Numba has no types
+        class NumbaListener(event.Listener):  # type: ignore[misc] # Numba has no types
             def __init__(
                 self, start: "Callable[[Any], None]", end: "Callable[[Any], None]"
             ) -> None:
