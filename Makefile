@@ -25,6 +25,13 @@ endif
 
 # Lines of concurrent checks stay together where make can do so.
 SYNC := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
+# What measures nothing runs in as many processes as there are cores, four at most; ARGS='-n 0' runs
+# it in one. Processes that tests start, and pytest itself, compile nothing twice.
+COMPILED = $(BIN)/python -m compileall -q src benchmarks
+PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
+SEVERAL := -n logical --maxprocesses=4 --dist=worksteal
+SHARD ?= 1/1
+
 CHECKS := check-types check-docs check-format check-lint check-imports
 
 .PHONY: help run test check docs bench slow clean $(CHECKS) FORCE
@@ -36,7 +43,7 @@ help:
 	@echo "make check   format, lint, types, import contracts, docs"
 	@echo "make docs    build the documentation into docs/_build/html"
 	@echo "make bench   measure the harness itself and print one table"
-	@echo "make slow    every test, the slow ones too"
+	@echo "make slow    every test, the slow ones too (SHARD=2/4: the second quarter of them)"
 	@echo "make clean   remove what make made, but not the results under out/"
 
 $(STAMP): pyproject.toml constraints/cpu.txt tools/venv.sh $(STALE)
@@ -49,10 +56,14 @@ run: $(STAMP)
 	@$(BIN)/coldwarm run --suite quick --page $(ARGS)
 
 test: check
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(COMPILED)
+	@$(PYTEST) $(SEVERAL) $(ARGS)
 
+# Most slow tests measure, and those that do not fill the machine by themselves: one after another.
 slow: $(STAMP)
-	@$(BIN)/python -m pytest -m '' $(ARGS)
+	@$(COMPILED)
+	@$(PYTEST) $(SEVERAL) --shard=$(SHARD) $(ARGS)
+	@$(PYTEST) -m slow --shard=$(SHARD) $(ARGS)
 
 bench: $(STAMP)
 	@$(BIN)/python -m compileall -q src benchmarks

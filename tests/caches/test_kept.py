@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.started import coldwarm
 
 from coldwarm.frameworks import opened
 from coldwarm.runner import isolation
@@ -308,16 +309,8 @@ class User:
         project = self.folder / "project"
         out = self.folder / f"out-{len(list(self.folder.glob('out-*')))}"
         usual = ("--cold-only", "--min-runs", "1", "--max-runs", "1", "--out-dir", str(out))
-        command = [sys.executable, "-m", "coldwarm", "bench", *(f"{n}={n}.py:f" for n in names)]
-        done = subprocess.run(
-            [*command, *usual],
-            cwd=project,
-            env=self.environment(),
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=500,
-        )
+        command = ("bench", *(f"{n}={n}.py:f" for n in names), *usual)
+        done = coldwarm(*command, cwd=project, env=self.environment(), timeout_s=500)
         assert done.returncode in {0, 3, 4}, done.stderr
         return {name: json.loads((out / "cases" / f"{name}.json").read_bytes()) for name in names}
 

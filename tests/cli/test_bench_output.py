@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.started import coldwarm
 
 from coldwarm.contracts import codec
 from coldwarm.contracts.bench import BenchReport
@@ -29,13 +28,6 @@ def slow(n):
 BENCH = ["bench", "sums.py:quick", "sums.py:slow", "--input", "n=3", "--warm-only"]
 
 
-def coldwarm(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "coldwarm", *arguments]
-    return subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, timeout=200, check=False
-    )
-
-
 @pytest.mark.slow
 def test_a_bench_leads_with_its_answer_and_fails_by_kind_of_figure(tmp_path: Path) -> None:
     (tmp_path / "sums.py").write_text(SOURCE, encoding="utf-8")
@@ -44,7 +36,7 @@ def test_a_bench_leads_with_its_answer_and_fails_by_kind_of_figure(tmp_path: Pat
         encoding="utf-8",
     )
     limits = ["--fail-on", "cold:slower:5%,warm:slower:20%", "--out-dir", "out"]
-    done = coldwarm(tmp_path, *BENCH, "--min-runs", "3", "--max-runs", "3", *limits)
+    done = coldwarm(*BENCH, "--min-runs", "3", "--max-runs", "3", *limits, cwd=tmp_path)
     assert done.returncode == 1, done.stdout + done.stderr
     first, *lines = done.stdout.splitlines()
     assert re.match(r"FAIL +slow, warm call: .*× slower than quick; the limit is 20 %", first)
@@ -56,18 +48,18 @@ def test_a_bench_leads_with_its_answer_and_fails_by_kind_of_figure(tmp_path: Pat
     assert len(rounds) == 3
     assert all("2 processes" in one for one in rounds)
 
-    more = coldwarm(tmp_path, "show", "out", "--verbose").stdout
+    more = coldwarm("show", "out", "--verbose", cwd=tmp_path).stdout
     assert "Verdicts against quick" in more
     assert "slow is " in more
-    told = coldwarm(tmp_path, "show", "out", "--format", "markdown").stdout
+    told = coldwarm("show", "out", "--format", "markdown", cwd=tmp_path).stdout
     assert re.search(r"\| `slow` \| warm call \| slower \| \S+ \| \S+ … \S+", told)
-    picture = coldwarm(tmp_path, "show", "out", "--format", "svg").stdout
+    picture = coldwarm("show", "out", "--format", "svg", cwd=tmp_path).stdout
     assert "coldwarm&#160;bench</text>" in picture
     assert "slow&#160;is&#160;" in picture
 
     files = [f"--report={form}=told.{form}" for form in ("json", "markdown", "github")]
     given = ["--policy", "limits.toml", "--format", "github", *files]
-    done = coldwarm(tmp_path, *BENCH, "--min-runs", "3", "--max-runs", "3", *given)
+    done = coldwarm(*BENCH, "--min-runs", "3", "--max-runs", "3", *given, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(
         r"^::warning file=sums.py,title=slow%3A warm call slower::", done.stdout, re.MULTILINE
@@ -92,7 +84,7 @@ def test_a_report_that_could_not_be_written_is_refused_before_anything_is_measur
     tmp_path: Path, given: list[str], said: str
 ) -> None:
     (tmp_path / "sums.py").write_text(SOURCE, encoding="utf-8")
-    done = coldwarm(tmp_path, *BENCH, *(f"--report={one}" for one in given))
+    done = coldwarm(*BENCH, *(f"--report={one}" for one in given), cwd=tmp_path)
     assert done.returncode == 2
     assert said in " ".join(done.stderr.split())
     assert not (tmp_path / "out").exists()

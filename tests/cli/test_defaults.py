@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.contracts import samples
+from tests.started import coldwarm
 from tests.stats import results
 
 if TYPE_CHECKING:
+    import subprocess
     from pathlib import Path
 
 RUN = ("run", "--case", "numpy_matmul_512_f32", "--out-dir", "out")
@@ -27,13 +27,7 @@ format = "json"
 
 
 def call(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "coldwarm", *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return coldwarm(*arguments, cwd=folder)
 
 
 def refused(folder: Path, *arguments: str) -> str:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
 from tests.contracts import samples
+from tests.started import coldwarm
 from tests.stats import results
 
 from coldwarm.errors import ExitCode
 
 if TYPE_CHECKING:
+    import subprocess
     from pathlib import Path
 
 COMMANDS = (
@@ -27,13 +27,7 @@ COMMANDS = (
 
 def call(run: Path, command: list[str]) -> subprocess.CompletedProcess[str]:
     named = results.on(run, command)
-    return subprocess.run(
-        [sys.executable, "-m", "coldwarm", *named],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    return coldwarm(*named)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

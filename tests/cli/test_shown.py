@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import re
-import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.contracts import samples
+from tests.started import coldwarm
 from tests.stats import results
 
 from coldwarm.cli import _tree
@@ -103,9 +103,7 @@ def run(tmp_path: Path) -> Path:
 )
 def test_what_artifacts_hold_is_obeyed_by_nothing(run: Path, arguments: list[str]) -> None:
     named = results.on(run, arguments)
-    done = subprocess.run(
-        [sys.executable, "-m", "coldwarm", *named], capture_output=True, text=True, check=False
-    )
+    done = coldwarm(*named)
     assert done.returncode in {0, 2, 3, 4}, done.stderr
     assert "Traceback" not in done.stderr
     assert obeyed(done.stdout + done.stderr) == []

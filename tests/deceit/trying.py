@@ -11,6 +11,7 @@ import textwrap
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from tests import started
 from tests.deceit.truth import filled, forget, given, plain_variables, truth
 
 if TYPE_CHECKING:
@@ -183,10 +184,19 @@ def in_process(deceit: Deceit, folder: Path) -> Said:
 
 def _ran(command: list[str], folder: Path, variables: dict[str, str]) -> tuple[int, str, str]:
     """Run Python and return its status, its output, and the last line on standard error."""
+    variables = {**plain_variables(), **variables}
+    if command[0] == "-m":
+        try:
+            done = started.python(
+                [sys.executable, *command], cwd=folder, env=variables, timeout_s=LIMIT_S
+            )
+        except subprocess.TimeoutExpired:
+            return -signal.SIGKILL, "", f"no answer within {LIMIT_S} s"
+        return done.returncode, done.stdout.decode(), _last_line(done.stderr.decode())
     with subprocess.Popen(
         [sys.executable, *command],
         cwd=folder,
-        env={**plain_variables(), **variables},
+        env=variables,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -199,8 +209,11 @@ def _ran(command: list[str], folder: Path, variables: dict[str, str]) -> tuple[i
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
             return -signal.SIGKILL, "", f"no answer within {LIMIT_S} s"
-    lines = error.strip().splitlines()
-    return process.returncode, out, lines[-1] if lines else ""
+    return process.returncode, out, _last_line(error)
+
+
+def _last_line(text: str) -> str:
+    return text.strip().rpartition("\n")[2]
 
 
 def _figure(deceit: Deceit, case: dict[str, Any]) -> float | None:

@@ -9,6 +9,8 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tests import started
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -72,6 +74,10 @@ def _run(
     folder: Path, command: Sequence[str], stdin: bytes, prelude: str, send: int | None
 ) -> Outcome:
     variables = {**os.environ, "JAX_PLATFORMS": "cpu", "PYTHONHASHSEED": "0"}
+    if not prelude and send is None:
+        done = started.python(command, cwd=folder, env=variables, stdin=stdin, timeout_s=PATIENCE_S)
+        status = done.returncode
+        return Outcome(status if status >= 0 else 128 - status, done.stdout, done.stderr)
     shell = ["sh", "-c", f'{prelude}\nexec "$@"', "sh"] if prelude else []
     usual = [sys.executable, "-c", AS_USUAL] if send is not None else []
     process = subprocess.Popen(

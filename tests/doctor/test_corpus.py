@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+from tests import started
 from tests.doctor.corpus import FOLDER, programs
 
 if TYPE_CHECKING:
@@ -91,16 +91,8 @@ def _run(command: list[str], folder: Path) -> Run:
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONHASHSEED": "0",
     }
-    done = subprocess.run(
-        [sys.executable, *command],
-        cwd=FOLDER,
-        env=variables,
-        capture_output=True,
-        text=True,
-        timeout=LIMIT_S,
-        check=False,
-    )
-    return Run(done.returncode, done.stdout, done.stderr[-2000:])
+    done = started.python([sys.executable, *command], cwd=FOLDER, env=variables, timeout_s=LIMIT_S)
+    return Run(done.returncode, done.stdout.decode(), done.stderr.decode()[-2000:])
 
 
 @cache

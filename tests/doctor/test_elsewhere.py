@@ -9,6 +9,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests import started
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,14 +41,7 @@ if "raises" in sys.argv:
 
 
 def coldwarm(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "coldwarm", "doctor", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        cwd=cwd,
-    )
+    return started.coldwarm("doctor", *arguments, cwd=cwd)
 
 
 @pytest.fixture
@@ -56,7 +50,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def started(
+def follow(
     folder: Path, *arguments: str, report: str = "out.json"
 ) -> subprocess.CompletedProcess[str]:
     hook = coldwarm("--hook", cwd=folder).stdout.strip()
@@ -83,7 +77,7 @@ def codes(report: Any) -> set[str]:
 
 @pytest.mark.parametrize(("how", "status"), [("", 0), ("raises", 1)])
 def test_a_program_writes_its_report_when_it_ends(folder: Path, how: str, status: int) -> None:
-    done = started(folder, *filter(None, [how]))
+    done = follow(folder, *filter(None, [how]))
     assert (done.returncode, done.stdout) == (status, "done\n")
     written = json.loads((folder / "out.json").read_text("utf-8"))
     (found,) = written["findings"]
@@ -99,7 +93,7 @@ def test_one_that_gets_no_time_for_it_has_left_what_it_is_from(
     folder: Path, how: str, status: int
 ) -> None:
     (folder / "out.json").write_text("of an earlier program", encoding="utf-8")
-    assert started(folder, how).returncode == status
+    assert follow(folder, how).returncode == status
     assert not (folder / "out.json").exists()
     report = read(folder)
     assert [one["pattern"] for one in report["findings"]] == ["shape-change"]
@@ -107,7 +101,7 @@ def test_one_that_gets_no_time_for_it_has_left_what_it_is_from(
 
 
 def test_children_are_in_the_report_wherever_they_work(folder: Path) -> None:
-    assert started(folder, "children").returncode == 0
+    assert follow(folder, "children").returncode == 0
     written = json.loads((folder / "out.json").read_text("utf-8"))
     assert written["n_processes"] == 2
     (found,) = written["findings"]
@@ -117,7 +111,7 @@ def test_children_are_in_the_report_wherever_they_work(folder: Path) -> None:
 
 @pytest.mark.parametrize("then", ["", "os._exit"])
 def test_a_process_that_replaces_its_program_is_told_as_a_whole(folder: Path, then: str) -> None:
-    started(folder, "replaced", *filter(None, [then]))
+    follow(folder, "replaced", *filter(None, [then]))
     report = read(folder)
     assert report["n_processes"] == 2
     (found,) = report["findings"]
@@ -129,19 +123,19 @@ def test_a_process_that_replaces_its_program_is_told_as_a_whole(folder: Path, th
 
 def test_the_next_program_begins_anew(folder: Path) -> None:
     for _ in range(2):
-        started(folder)
+        follow(folder)
     assert json.loads((folder / "out.json").read_text("utf-8"))["n_processes"] == 1
     assert len(list((folder / "out.json.journal").glob("*.jsonl"))) == 1
 
 
 def test_each_program_has_a_report_of_its_own_where_that_is_asked_for(folder: Path) -> None:
     for _ in range(2):
-        started(folder, report="out-%p.json")
+        follow(folder, report="out-%p.json")
     assert len(list(folder.glob("out-*.json"))) == 2
 
 
 def test_a_report_alone_can_be_read_and_has_no_timeline(folder: Path) -> None:
-    started(folder)
+    follow(folder)
     for one in (folder / "out.json.journal").iterdir():
         one.unlink()
     done = coldwarm("--read", "out.json", "--fail-on", "recompile:3", cwd=folder)

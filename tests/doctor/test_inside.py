@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import importlib
 import json
-import subprocess
 import sys
 import threading
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests import started
 
 import coldwarm as package
 
@@ -276,7 +276,8 @@ d.save("inner.json")
 """,
         encoding="utf-8",
     )
-    run("-m", "coldwarm", "doctor", "--json", "--out", "outer.json", "program.py", cwd=tmp_path)
+    command = ("doctor", "--json", "--out", "outer.json", "program.py")
+    run("-m", "coldwarm", *command, cwd=tmp_path)
     counts = {}
     for name in ("inner", "outer"):
         report = json.loads((tmp_path / f"{name}.json").read_text("utf-8"))
@@ -315,13 +316,6 @@ def test_the_name_is_that_of_a_package_that_can_be_called() -> None:
 
 
 def run(*arguments: str, cwd: Path | None = None) -> str:
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        cwd=cwd,
-    )
+    done = started.python([sys.executable, *arguments], cwd=cwd)
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    return done.stdout.decode()

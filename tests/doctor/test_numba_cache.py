@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.started import coldwarm
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,17 +38,12 @@ total(np.ones(3, np.dtype(sys.argv[2])))
 def run(folder: Path, *arguments: str) -> tuple[dict[str, Any], str]:
     """Return by function what the doctor's table has of it, and the text."""
     report = folder / "report.json"
-    command = [sys.executable, "-m", "coldwarm", "doctor", "--out", str(report)]
+    variables = {**os.environ}
     told = []
     for form in ("json", "text"):
-        options = ["--format", form, str(folder / "program.py"), *arguments]
-        ended = subprocess.run(
-            [*command, *options],
-            env={**os.environ, "NUMBA_CACHE_DIR": str(folder / f"cache_{form}")},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        variables["NUMBA_CACHE_DIR"] = str(folder / f"cache_{form}")
+        options = ("--out", report, "--format", form, folder / "program.py", *arguments)
+        ended = coldwarm("doctor", *options, env=variables)
         assert ended.returncode == 0, ended.stderr
         told.append(report.read_text())
     sites = {one["function"]: one for one in json.loads(told[0])["sites"]}

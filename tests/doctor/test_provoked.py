@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.started import coldwarm
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -126,16 +125,8 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder: Path = tmp_path_factory.mktemp("causes")
     (folder / "program.py").write_text(PROGRAM, encoding="utf-8")
     settings = {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
-    command = [sys.executable, "-m", "coldwarm", "doctor", "--json", "--out", "out.json"]
-    done = subprocess.run(
-        [*command, "program.py"],
-        cwd=folder,
-        env={**os.environ, **settings},
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
+    command = ("doctor", "--json", "--out", "out.json", "program.py")
+    done = coldwarm(*command, cwd=folder, env={**os.environ, **settings}, timeout_s=240)
     assert done.returncode == 0, done.stderr[-2000:]
     found: dict[str, Any] = json.loads((folder / "out.json").read_text("utf-8"))
     return found

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click.testing import CliRunner
 from tests.doctor.reports import report, site
+from tests.started import coldwarm
 
 from coldwarm.cli.doctor import command
 from coldwarm.doctor import before_after, watch
@@ -56,14 +57,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def doctor(*arguments: str) -> tuple[dict[str, Any], subprocess.CompletedProcess[str]]:
-    command = [sys.executable, "-m", "coldwarm", "doctor", "--json", "--out", "r.json"]
-    done = subprocess.run(
-        [*command, "--then", "bench", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=500,
-        check=False,
-    )
+    command = ("doctor", "--json", "--out", "r.json", "--then", "bench")
+    done = coldwarm(*command, *arguments, timeout_s=500)
     out = Path("r.json")
     return json.loads(out.read_text()) if out.exists() else {}, done
 
@@ -499,8 +494,7 @@ def test_the_answer_is_in_the_report(form: str, project: Path) -> None:
     (project / "old.py").write_text(FAST)
     asked = ("--then", "bench", "--before", "old.py", "--rounds", "2")
     places = ("--format", form, "--out", "report")
-    command = [sys.executable, "-m", "coldwarm", "doctor", *asked, *places, "it.py"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = coldwarm("doctor", *asked, *places, "it.py")
     assert done.returncode == 0, done.stderr
     assert "after the change the whole program" in done.stderr
     assert "after the change the whole program" in (project / "report").read_text()

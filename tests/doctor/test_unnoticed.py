@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.doctor.odd import PYTHONS, both
+from tests.started import coldwarm
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -297,8 +298,7 @@ def test_every_argument_is_handed_on(given: list[str], tmp_path: Path) -> None:
 
 def test_an_empty_argument_of_the_command_itself_is_refused(tmp_path: Path) -> None:
     for given in (["--out", "", "program.py"], [""], ["--perfetto=", "program.py"]):
-        line = [sys.executable, "-m", "coldwarm", "doctor", *given]
-        done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=False)
+        done = coldwarm("doctor", *given, cwd=tmp_path)
         assert done.returncode == 2
         assert "is empty: is a variable not set?" in done.stderr
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.started import coldwarm
 
 from coldwarm.doctor.trace import SourceLine
 from coldwarm.doctor.warmup import WarmupProgram, WarmupPrograms, archive_of, script
@@ -108,16 +109,8 @@ def variables(cache: Path | None = None) -> dict[str, str]:
 def watched(file: Path, *options: str, cache: Path | None = None) -> dict[str, Any]:
     """Return what the doctor says of a program."""
     out = file.with_suffix(".json")
-    command = [sys.executable, "-m", "coldwarm", "doctor", "--json", "--out", str(out)]
-    done = subprocess.run(
-        [*command, *options, file.name, "callback"],
-        capture_output=True,
-        text=True,
-        timeout=LIMIT_S,
-        check=False,
-        cwd=file.parent,
-        env=variables(cache),
-    )
+    command = ("doctor", "--json", "--out", out, *options, file.name, "callback")
+    done = coldwarm(*command, cwd=file.parent, env=variables(cache), timeout_s=LIMIT_S)
     assert done.returncode == 0, done.stderr
     said: dict[str, Any] = json.loads(out.read_text("utf-8"))
     return {**said, "stdout": done.stdout}

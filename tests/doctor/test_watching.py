@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.started import coldwarm
 
 from coldwarm.doctor.describe import NOTHING, NOTHING_SEEN
 
@@ -21,15 +22,8 @@ def doctor(program: str, folder: Path, *more: str) -> tuple[Any, subprocess.Comp
     file = folder / "program.py"
     file.write_text(program, encoding="utf-8")
     out = folder / "out.json"
-    command = [PYTHON, "-m", "coldwarm", "doctor", "--json", "--out", str(out), *more]
-    done = subprocess.run(
-        [*command, str(file), "an", "--argument"],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        cwd=folder,
-    )
+    command = ("doctor", "--json", "--out", out, *more)
+    done = coldwarm(*command, file, "an", "--argument", cwd=folder)
     return json.loads(out.read_text("utf-8")) if out.exists() else None, done
 
 
@@ -90,10 +84,7 @@ def test_where_the_doctor_itself_fails_it_says_so(tmp_path: Path) -> None:
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [PYTHON, "-m", "coldwarm", "doctor", *arguments, "program.py"]
-    return subprocess.run(
-        command, capture_output=True, text=True, timeout=120, check=False, cwd=folder
-    )
+    return coldwarm("doctor", *arguments, "program.py", cwd=folder)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from tests.started import coldwarm
 
 from coldwarm.contracts.reasons import Reason
 from coldwarm.runner.recompute import validated
@@ -102,8 +103,12 @@ class Lab:
     def command(
         self, *arguments: str | Path, prefix: tuple[str, ...] = (), timeout_s: float = 120.0
     ) -> Done:
-        """Run a command to its end."""
-        return collect(self.open(*arguments, prefix=prefix), timeout_s)
+        """Run a command to its end; one that hangs is killed, and that is a failure."""
+        if prefix:
+            return collect(self.open(*arguments, prefix=prefix), timeout_s)
+        done = coldwarm(*arguments, cwd=self.path, env=self.environment(), timeout_s=timeout_s)
+        assert "Traceback" not in done.stderr, done.stderr
+        return Done(done.returncode, done.stdout, done.stderr)
 
     def start(self, *arguments: str | Path) -> subprocess.Popen[str]:
         """Start ``coldwarm run`` on the small workload into ``out``."""

@@ -21,6 +21,7 @@ from tests.functions.conftest import Desk
 from tests.private import walk
 from tests.private.planted import Planted, body, shapes
 from tests.publish import judged
+from tests.started import coldwarm
 
 from coldwarm import masking
 from coldwarm.cli import _tree
@@ -237,16 +238,7 @@ class Planting(Desk):
 
     def there(self, *arguments: str | Path) -> Done:
         """Run a command in a process of its own, as it measures."""
-        done = subprocess.run(
-            [sys.executable, "-m", "coldwarm", *map(str, arguments)],
-            cwd=self.user,
-            env=self.environment(),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=400,
-            check=False,
-        )
+        done = coldwarm(*arguments, cwd=self.user, env=self.environment(), timeout_s=400)
         return Done(done.returncode, done.stdout, done.stderr)
 
     def files(self) -> dict[Path, tuple[int, int]]:

@@ -12,6 +12,7 @@ import pytest
 from tests.faults.lab import Done, Lab
 from tests.private import walk
 from tests.private.planted import Planted, body
+from tests.started import coldwarm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -164,15 +165,7 @@ class Walk(Lab):
 
     def watching(self, *arguments: str | Path) -> Done:
         """Run a command that runs a program, which may print whatever it likes."""
-        done = subprocess.run(
-            [sys.executable, "-m", "coldwarm", *map(str, arguments)],
-            cwd=self.path,
-            env=self.environment(),
-            capture_output=True,
-            text=True,
-            timeout=240,
-            check=False,
-        )
+        done = coldwarm(*arguments, cwd=self.path, env=self.environment(), timeout_s=240)
         return Done(done.returncode, done.stdout, done.stderr)
 
     def told(self, ended: Sequence[Done], *, made_before: set[Path]) -> list[tuple[str, str]]:

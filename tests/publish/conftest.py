@@ -14,6 +14,7 @@ import pytest
 from tests.contracts import samples
 from tests.faults import lab
 from tests.publish.offered import Index
+from tests.started import coldwarm
 from tests.stats import results
 
 from coldwarm.cli import main
@@ -137,8 +138,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 def program(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     """Run ``coldwarm snapshot`` in a process of its own."""
-    line = [sys.executable, "-m", "coldwarm", "snapshot", *map(str, arguments)]
-    return subprocess.run(line, check=False, capture_output=True, text=True, timeout=60)
+    return coldwarm("snapshot", *arguments)
 
 
 @pytest.fixture(scope="session")

@@ -6,11 +6,11 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 from html import unescape
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.started import coldwarm
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,14 +53,7 @@ def _flat(text: str) -> str:
 
 
 def _run(folder: Path, *arguments: str) -> str:
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    done = coldwarm(*arguments, cwd=folder, timeout_s=300)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -70,7 +63,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with two results: of functions without arguments, and of one with a name."""
     made = tmp_path_factory.mktemp("not-tried")
     (made / "fit.py").write_text(SOURCE, encoding="utf-8")
-    command = ("-m", "coldwarm", "bench")
+    command = "bench"
     whole = ("fit.py:slowly", "fit.py:over_a_global", "--out-dir", "whole")
     some = ("fit.py:by_name", "--input", "x=f64[2000]", "--input", "how='max'", "--out-dir", "some")
     for name, asked in {"whole": whole, "some": some}.items():
@@ -82,13 +75,13 @@ def _shown(folder: Path, name: str, form: str) -> str:
     if form == "terminal":
         return (folder / f"{name}.txt").read_text("utf-8")
     if form == "stored":
-        return _run(folder, "-m", "coldwarm", "show", name)
+        return _run(folder, "show", name)
     file = folder / f"{name}-{form}"
     if form == "page.pdf":
         pytest.importorskip("typst")
         if shutil.which("pdftotext") is None:
             pytest.skip("nothing here reads a PDF")
-    _run(folder, "-m", "coldwarm", "report", name, "--out", file.name)
+    _run(folder, "report", name, "--out", file.name)
     if form != "page.pdf":
         return file.read_text("utf-8")
     read = ["pdftotext", "-layout", str(file), "-"]
