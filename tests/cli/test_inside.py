@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.contracts import samples
+from tests.started import coldwarm
 
 from coldwarm.errors import ExitCode
 
@@ -63,12 +64,18 @@ def call(
     )
 
 
+ERRORS = ("ImportError('x')", "MemoryError()", "RecursionError('x')", "EOFError()", "SystemExit(1)")
+BROKEN = ("rich_click", "coldwarm.errors", "coldwarm.registry", "msgspec")
+
+
 @pytest.mark.parametrize(
-    "module", ["rich_click", "coldwarm.errors", "coldwarm.registry", "msgspec"]
-)
-@pytest.mark.parametrize(
-    "error",
-    ["ImportError('x')", "MemoryError()", "RecursionError('x')", "EOFError()", "SystemExit(1)"],
+    ("module", "error"),
+    [
+        # Each module and each error at least once; the other combinations are slow.
+        pytest.param(module, error, marks=() if (m - e) % 4 == 0 else pytest.mark.slow)
+        for m, module in enumerate(BROKEN)
+        for e, error in enumerate(ERRORS)
+    ],
 )
 def test_an_error_inside_is_one_line_and_a_file(folder: Path, module: str, error: str) -> None:
     done = call(folder, "cases", BROKEN=module, WITH=error)
@@ -161,7 +168,7 @@ def test_a_system_that_starts_no_process(folder: Path) -> None:
 )
 def test_what_cannot_be_used_is_wrong_usage(folder: Path, command: tuple[str, ...]) -> None:
     (folder / "deep.toml").write_text("a=" + "[" * 100_000)
-    done = call(folder, *command)
+    done = coldwarm(*command, cwd=folder)
     assert done.returncode == ExitCode.USAGE, done.stderr
     assert "Traceback" not in done.stderr
     assert len(done.stderr.splitlines()[-1]) < 6000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import zlib
 from typing import TYPE_CHECKING, Any
 
@@ -37,9 +38,9 @@ def resume(bench: Lab) -> str:
 
 
 @pytest.fixture
-def finished(bench: Lab) -> Lab:
+def finished(bench: Lab, one_run: Path) -> Lab:
     """Return a laboratory with a run that is complete."""
-    assert bench.run(*ONE).code == 0
+    shutil.copytree(one_run, bench.out)
     return bench
 
 
