@@ -28,14 +28,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 SOURCE = Path(__file__).resolve().parents[1] / "src"
-_LOADED = (
-    *(f"coldwarm.{one}" for one in ("cli", "integrations", "publish", "report", "runner", "stats")),
-    "detect_secrets.plugins",
-)
-"""Packages that commands load, and all that these need.
-
-Whatever measures is loaded by the processes that measure.
-"""
+_UNLOADED = {
+    # What measures or is measured is loaded by the processes that do.
+    *("backends", "claims", "doctor", "frameworks", "functions", "patterns", "worker", "workloads"),
+    *("__main__", "testing", "pytest_plugin"),
+}
+"""Names of packages and modules that commands do not load."""
 _BY_START = (
     *("PYTHON", "LC_", "LANG", "TERM", "LD_", "MALLOC", "GITHUB_ACTIONS", "TZ"),
     *("NO_COLOR", "FORCE_COLOR", "PY_COLORS", "BROKEN", "COVERAGE"),
@@ -281,11 +279,16 @@ def _load() -> None:
     import importlib
     import pkgutil
 
-    for name in _LOADED:
-        package = importlib.import_module(name)
-        for found in pkgutil.walk_packages(package.__path__, f"{name}."):
-            if "pytest" not in found.name and "testing" not in found.name:
-                importlib.import_module(found.name)
+    def load(package: str) -> None:
+        for found in pkgutil.iter_modules(importlib.import_module(package).__path__):
+            name = f"{package}.{found.name}"
+            if found.name not in _UNLOADED:
+                importlib.import_module(name)
+                if found.ispkg:
+                    load(name)
+
+    load("coldwarm")
+    load("detect_secrets.plugins")
 
 
 if __name__ == "__main__":
