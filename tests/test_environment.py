@@ -69,6 +69,7 @@ def test_every_missing_value_has_its_reason(collected: Environment) -> None:
     assert nulls_without_reason(msgspec.to_builtins(collected)) == []
 
 
+@pytest.mark.measures
 def test_it_is_quick(collected: Environment) -> None:
     start = time.perf_counter()
     again = collect()

@@ -182,6 +182,7 @@ def test_an_import_that_fails_and_a_stand_in_are_no_framework(tmp_path: Path) ->
     assert (said["compiles"], said["gap"], said["n_watches"]) == (0, None, 0)
 
 
+@pytest.mark.measures
 def test_an_import_costs_next_to_nothing(tmp_path: Path) -> None:
     body = """
     from time import perf_counter

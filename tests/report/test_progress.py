@@ -196,6 +196,7 @@ def test_no_thread_runs_beside_a_measurement() -> None:
         assert threading.active_count() == before
 
 
+@pytest.mark.measures
 @pytest.mark.parametrize("height", [10, 50])
 def test_a_refresh_is_quick_and_stays_on_the_screen(cases: list[CaseResult], height: int) -> None:
     to = console(terminal=True, height=height)

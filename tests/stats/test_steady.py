@@ -137,6 +137,7 @@ def test_pieces_cover_the_series_and_equal_values_are_one_piece() -> None:
     assert pieces[-1][1] == 1001
 
 
+@pytest.mark.measures
 def test_a_long_series_is_quick() -> None:
     parts = blocks(noisy(8, 4000), 400)
     detect(parts)
