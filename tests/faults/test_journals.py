@@ -40,7 +40,7 @@ def resume(bench: Lab) -> str:
 @pytest.fixture
 def finished(bench: Lab, one_run: Path) -> Lab:
     """Return a laboratory with a run that is complete."""
-    shutil.copytree(one_run, bench.out)
+    shutil.copytree(one_run, bench.out, symlinks=True)
     return bench
 
 

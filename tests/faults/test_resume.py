@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 def interrupted(bench: Lab, killed_run: Path) -> Lab:
     """Return a laboratory with a run that was killed after a few observations."""
-    shutil.copytree(killed_run, bench.out)
+    shutil.copytree(killed_run, bench.out, symlinks=True)
     return bench
 
 
