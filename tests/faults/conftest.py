@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.faults import lab
-from tests.faults.lab import PLUGIN, Lab, collect
-from tests.faults.plans import ONE, SHORT, until
+from tests.faults.lab import PLUGIN, Lab
+from tests.faults.plans import ONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,18 +42,6 @@ def one_run(tmp_path_factory: pytest.TempPathFactory, site: Path) -> Path:
     """Return the folder of a complete run of one process: it is copied, never changed."""
     made = Lab(tmp_path_factory.mktemp("one-run"), [site])
     assert made.run(*ONE).code == 0
-    made.assert_no_orphans()
-    return made.out
-
-
-@pytest.fixture(scope="session")
-def killed_run(tmp_path_factory: pytest.TempPathFactory, site: Path) -> Path:
-    """Return the folder of a run that was killed after a few processes: likewise."""
-    made = Lab(tmp_path_factory.mktemp("killed-run"), [site])
-    process = made.start(*SHORT)
-    until(made, process, 3)
-    process.kill()
-    collect(process)
     made.assert_no_orphans()
     return made.out
 

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.faults import lab
-from tests.faults.lab import GOOD, Lab, read_json
-from tests.faults.plans import ONE, PLAN, PROCESSES, SHORT, assert_short, kept
+from tests.faults.lab import GOOD, Lab, collect, read_json
+from tests.faults.plans import ONE, PLAN, PROCESSES, SHORT, assert_short, kept, until
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
 @pytest.fixture
-def interrupted(bench: Lab, killed_run: Path) -> Lab:
+def interrupted(bench: Lab) -> Lab:
     """Return a laboratory with a run that was killed after a few observations."""
-    shutil.copytree(killed_run, bench.out, symlinks=True)
+    process = bench.start(*SHORT)
+    until(bench, process, 3)
+    process.kill()
+    collect(process)
+    bench.assert_no_orphans()
     return bench
 
 
