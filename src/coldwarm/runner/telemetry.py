@@ -138,8 +138,7 @@ _THROTTLED_FLAG = 0.01
 _FEWEST_S = 0.05
 """Processor time below which nothing can be said: kernels count in ticks of 10 ms."""
 _SWITCHES_PER_S_FLAG = 200.0
-_TICK_S = 1 / os.sysconf("SC_CLK_TCK")
-_FEWEST_TICKS_S = 5 * _TICK_S
+_FEWEST_TICKS = 5
 """The kernel counts in ticks: below a few of them nothing can be said."""
 _STEAL_COLUMN = 7
 
@@ -206,7 +205,17 @@ def _processors() -> tuple[float | None, float | None, float | None]:
     ticks = [int(word) for word in text.split("\n", 1)[0].split()[1:9]]
     idle = ticks[3] + ticks[4]
     steal = ticks[_STEAL_COLUMN]
-    return (sum(ticks) - idle - steal) * _TICK_S, sum(ticks) * _TICK_S, steal * _TICK_S
+    tick_s = _tick_s()
+    return (sum(ticks) - idle - steal) * tick_s, sum(ticks) * tick_s, steal * tick_s
+
+
+@cache
+def _tick_s() -> float:
+    """Return the length of a tick: 10 ms too where results are only read, on other systems."""
+    try:
+        return 1 / os.sysconf("SC_CLK_TCK")
+    except AttributeError:
+        return 0.01
 
 
 def _pressure() -> float | None:
@@ -261,7 +270,11 @@ def between(
 def _flags(measured: Telemetry, wall_s: float) -> list[Reason]:
     flags = []
     foreign = measured.foreign_cpu
-    if foreign is not None and foreign > _FOREIGN_CPU_FLAG and foreign * wall_s > _FEWEST_TICKS_S:
+    if (
+        foreign is not None
+        and foreign > _FOREIGN_CPU_FLAG
+        and foreign * wall_s > _FEWEST_TICKS * _tick_s()
+    ):
         flags.append(because("foreign_cpu", foreign_processors=foreign))
     if measured.steal_share is not None and measured.steal_share > _STEAL_FLAG:
         flags.append(because("steal", steal_share=measured.steal_share))
@@ -328,7 +341,7 @@ def _foreign_in(
     if not wall_s:
         return None, []
     used = foreign_s / wall_s
-    if used <= _FOREIGN_CPU_FLAG or foreign_s <= _FEWEST_TICKS_S:
+    if used <= _FOREIGN_CPU_FLAG or foreign_s <= _FEWEST_TICKS * _tick_s():
         return used, []
     return used, [because("foreign_cpu_warm", foreign_processors=used)]
 
