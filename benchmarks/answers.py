@@ -31,7 +31,7 @@ from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.contracts.observation import Block, Judgement, Observation, Phase
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.answers import answer
-from coldwarm.stats.plan.costs import EMPTY, FEWEST
+from coldwarm.stats.costs import EMPTY, FEWEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -14,9 +14,9 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from coldwarm.stats.plan.breakeven import break_even
-from coldwarm.stats.plan.costs import WARM_CALL, Costs
-from coldwarm.stats.plan.expected import expected, margin, one_process
+from coldwarm.stats.breakeven import break_even
+from coldwarm.stats.costs import WARM_CALL, Costs
+from coldwarm.stats.expected import expected, margin, one_process
 
 Floats = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int], Floats]

@@ -26,7 +26,6 @@ from rich.table import Table
 from coldwarm import registry
 from coldwarm.runner import isolation
 from coldwarm.stats.intervals import CONFIDENCE
-from coldwarm.stats.plan.expected import mean_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from coldwarm.stats.expected import expected, middle_s
 from coldwarm.stats.intervals import CONFIDENCE, Bounded, estimate, median_of, widened
-from coldwarm.stats.plan.expected import expected, middle_s
 from coldwarm.stats.selection import by_round, counted
 from coldwarm.stats.summarise import figure, later_steps
 

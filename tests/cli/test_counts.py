@@ -10,7 +10,7 @@ import rich_click as click
 from tests.cli.test_compare import Call, call
 from tests.stats import results
 
-from coldwarm.cli import _counts
+from coldwarm.cli import _options
 from coldwarm.contracts import codec
 from coldwarm.contracts.comparison import RunComparison
 from coldwarm.contracts.observation import Counts
@@ -68,7 +68,7 @@ def test_guarded_counts_are_shown_and_all_are_in_the_json(a: Path, b: Path, call
     assert "equations" not in out
     assert "equations" in call(a, b, "--all")[1]
     out = call(a, b, "--fail-on", "programs", "--format", "markdown")[1]
-    assert "more, FAIL: beyond 3" in out
+    assert "more<br>FAIL: beyond 3" in out
     out = call(a, b, "--fail-on", "programs", "--format", "github")[1]
     assert "more programs::3 became 4; at most 3 are allowed" in out
     found = codec.decode(call(a, b, "--format", "json")[1].encode(), "the output")
@@ -107,11 +107,11 @@ def test_limits_that_say_nothing_are_refused(
 
 
 def test_limits_of_counts_are_told_from_verdicts() -> None:
-    others, limits = _counts.split(["slower:5%,programs", "equations:5%"])
+    others, limits = _options.split_counts(["slower:5%,programs", "equations:5%"])
     assert others == ["slower:5%"]
     assert limits == {"programs": CountLimit(), "equations": CountLimit(share=0.05)}
     with pytest.raises(click.BadParameter):
-        _counts.split(["programs:+1,programs:+2"])
+        _options.split_counts(["programs:+1,programs:+2"])
 
 
 def test_counts_that_are_not_those_of_the_processes_are_not_believed(

@@ -24,8 +24,8 @@ from coldwarm.report.formats import base
 from coldwarm.report.shown import PlainConsole
 from coldwarm.runner import recompute
 from coldwarm.stats.bench_report import bench_report
-from coldwarm.stats.compare.comparable import FIELDS
-from coldwarm.stats.compare.results import compare_results
+from coldwarm.stats.comparable import FIELDS
+from coldwarm.stats.compared_results import compare_results
 
 if TYPE_CHECKING:
     from coldwarm.contracts.comparison import RunComparison

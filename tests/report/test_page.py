@@ -20,8 +20,8 @@ from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import Measured
 from coldwarm.report.formats import html
 from coldwarm.runner import recompute
-from coldwarm.stats.plan.costs import gather
-from coldwarm.stats.plan.grid import grid
+from coldwarm.stats.costs import gather
+from coldwarm.stats.plan_grid import grid
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,8 +16,8 @@ from tests.stats import results
 
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.answers import FEWEST, answer, answers, by_calls, changes
+from coldwarm.stats.costs import WARM_CALL, Costs
 from coldwarm.stats.outcome import with_comparisons
-from coldwarm.stats.plan.costs import WARM_CALL, Costs
 
 if TYPE_CHECKING:
     from coldwarm.contracts.answer import ByCalls

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from coldwarm.contracts.reasons import because
 from coldwarm.report.sentences import words
+from coldwarm.stats.breakeven import break_even, no_dearer_from, no_dearer_until
+from coldwarm.stats.costs import WARM_CALL, Costs
 from coldwarm.stats.intervals import difference
-from coldwarm.stats.plan.breakeven import break_even, no_dearer_from, no_dearer_until
-from coldwarm.stats.plan.costs import WARM_CALL, Costs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

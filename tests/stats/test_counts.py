@@ -11,7 +11,7 @@ from coldwarm.contracts.observation import Counts
 from coldwarm.contracts.policy import CountLimit
 from coldwarm.contracts.reasons import because
 from coldwarm.report.sentences import words
-from coldwarm.stats.compare.figures import judge_counts, unheard
+from coldwarm.stats.compared_figures import judge_counts, unheard
 from coldwarm.stats.summarise import summarise
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from tests.stats import results
 from coldwarm.contracts.observation import Block, LoopAccount
 from coldwarm.report.charts import memory, new_shape, scenarios, warm
 from coldwarm.runner import recompute
-from coldwarm.stats import outcome
-from coldwarm.stats.plan import grid
+from coldwarm.stats import outcome, plan_grid
 from coldwarm.stats.selection import warm_processes
 from coldwarm.stats.steady import detect, steady_places
 
@@ -91,11 +90,11 @@ def test_new_shapes_beside_other_calls() -> None:
 def test_totals_meet_where_another_is_cheapest() -> None:
     """THEN at a crossing the totals of the two are as near as one call makes them."""
     cases = _computed([conftest.case(name) for name in conftest.NAMES])
-    found = grid.settings(cases)
+    found = plan_grid.settings(cases)
     assert {one.caches for one in found} == {"cold", "warm"}
-    rows = grid.totals(found)
+    rows = plan_grid.totals(found)
     assert all(row.low_s is None or row.low_s <= row.total_s for row in rows)
-    crossings = grid.crossings(found)
+    crossings = plan_grid.crossings(found)
     assert crossings
     for one in crossings:
         (setting,) = [it for it in found if it.caches == one.caches]
@@ -108,7 +107,7 @@ def test_totals_meet_where_another_is_cheapest() -> None:
 
 
 def test_a_scenario_has_no_totals_by_calls() -> None:
-    assert grid.settings([conftest.case("numpy", scenario=True)]) == []
+    assert plan_grid.settings([conftest.case("numpy", scenario=True)]) == []
 
 
 def test_shares_are_those_of_the_loops() -> None:

@@ -7,7 +7,7 @@ import pytest
 from benchmarks import coverage_plan
 from benchmarks.coverage import NOISE
 
-from coldwarm.stats.plan.expected import (
+from coldwarm.stats.expected import (
     FEWEST_BY_ORDER,
     expected,
     further_value,

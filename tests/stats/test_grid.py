@@ -10,11 +10,11 @@ import pytest
 from tests.stats.test_planning import costs, with_new
 
 from coldwarm.contracts.base import CACHE_MODES
-from coldwarm.stats.plan.grid import MOST_CALLS, grid
-from coldwarm.stats.plan.planning import Job, bounds, margin_bounds, middle_s, total_s
+from coldwarm.stats.plan_grid import MOST_CALLS, grid
+from coldwarm.stats.planning import Job, bounds, margin_bounds, middle_s, total_s
 
 if TYPE_CHECKING:
-    from coldwarm.stats.plan.costs import Costs
+    from coldwarm.stats.costs import Costs
 
 PLAIN = costs("plain", empty=0.103, filled=0.107, call=0.02, warm=0.0203, compiles=False)
 JIT = costs("jit")

@@ -17,13 +17,12 @@ from coldwarm.contracts.reasons import Reason, because
 from coldwarm.report import answers as words
 from coldwarm.report.answers import lines
 from coldwarm.report.words import MARKS
-from coldwarm.stats import cautions, outcome
+from coldwarm.stats import cautions, outcome, planning
 from coldwarm.stats.answers import answer
 from coldwarm.stats.bench_report import bench_report
+from coldwarm.stats.costs import gather
 from coldwarm.stats.outcome import with_comparisons
-from coldwarm.stats.plan import planning
-from coldwarm.stats.plan.costs import gather
-from coldwarm.stats.plan.planning import Job
+from coldwarm.stats.planning import Job
 
 if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult

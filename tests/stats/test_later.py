@@ -18,9 +18,9 @@ from coldwarm.contracts.observation import Block, Judgement, Phase
 from coldwarm.contracts.reasons import because
 from coldwarm.report.answers import CHEAPEST, lines
 from coldwarm.stats.answers import answer
-from coldwarm.stats.plan.costs import Costs, costs, gather
-from coldwarm.stats.plan.grid import grid
-from coldwarm.stats.plan.planning import Job, plan, process_bounds, total_s
+from coldwarm.stats.costs import Costs, costs, gather
+from coldwarm.stats.plan_grid import grid
+from coldwarm.stats.planning import Job, plan, process_bounds, total_s
 from coldwarm.stats.summarise import summarise
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from coldwarm.report.sentences import words
 from coldwarm.runner.effort import SETTLED_DIFFERENT, SETTLED_SAME, _rounds_for
 from coldwarm.stats import ratio, summarise
 from coldwarm.stats.answers import by_calls
+from coldwarm.stats.breakeven import break_even
+from coldwarm.stats.costs import WARM_CALL, Costs
 from coldwarm.stats.intervals import bounds, difference, paired
-from coldwarm.stats.plan.breakeven import break_even
-from coldwarm.stats.plan.costs import WARM_CALL, Costs
 from coldwarm.stats.ratio import CONFIDENCE, compare, compare_pairs, held
 
 if TYPE_CHECKING:

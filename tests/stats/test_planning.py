@@ -11,17 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coldwarm.report.sentences import words
-from coldwarm.stats.plan.costs import WARM_CALL, Costs, Group
-from coldwarm.stats.plan.planning import (
-    Job,
-    bounds,
-    changes,
-    ladder,
-    new_shapes_s,
-    plan,
-    sweep,
-    total_s,
-)
+from coldwarm.stats.costs import WARM_CALL, Costs, Group
+from coldwarm.stats.planning import Job, bounds, changes, ladder, new_shapes_s, plan, sweep, total_s
 
 if TYPE_CHECKING:
     from coldwarm.contracts.answer import Caches

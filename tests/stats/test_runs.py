@@ -20,9 +20,9 @@ from coldwarm.report.compare import of_bench
 from coldwarm.report.sentences import advice
 from coldwarm.stats import outcome
 from coldwarm.stats.bench_report import bench_report
-from coldwarm.stats.compare.comparable import known_noise
-from coldwarm.stats.compare.figures import compare_runs, fails, surely_below, unshown
-from coldwarm.stats.compare.results import compare_results
+from coldwarm.stats.comparable import known_noise
+from coldwarm.stats.compared_figures import compare_runs, fails, surely_below, unshown
+from coldwarm.stats.compared_results import compare_results
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

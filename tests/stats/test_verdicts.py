@@ -19,8 +19,8 @@ from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import Measured
 from coldwarm.errors import NothingComparableError, UsageError
 from coldwarm.report.compare import WAYS_ON, nothing_valid, refused
-from coldwarm.stats.compare.comparable import FIELDS as COMPARED
-from coldwarm.stats.compare.results import IncomparableError, NothingValidError, compare_results
+from coldwarm.stats.comparable import FIELDS as COMPARED
+from coldwarm.stats.compared_results import IncomparableError, NothingValidError, compare_results
 
 if TYPE_CHECKING:
     from coldwarm.contracts.comparison import RunComparison

@@ -1,4 +1,7 @@
-"""Options that several commands share, and how a record is printed."""
+"""Options that several commands share, and how a record is printed.
+
+Limits of counts stand in ``--fail-on`` beside those of figures: ``programs:+1``, ``equations:5%``.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +17,16 @@ import rich_click as click
 from click import get_current_context
 
 from coldwarm.contracts.base import MOST_S
+from coldwarm.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from coldwarm.contracts.answer import CountVerdict
+    from coldwarm.contracts.policy import CountLimit
+
     Command = Callable[..., Any]
+
 
 _Verdict = TypeVar("_Verdict", bound=str)
 Kind = TypeVar("Kind", bound=str)
@@ -295,3 +303,52 @@ def print_rows(rows: Sequence[Mapping[str, object]] | Sequence[str]) -> None:
     from coldwarm.report.shown import json_text
 
     click.echo(json_text(json.dumps(codec.without_secrets(rows), indent=2)))
+
+
+def split_counts(values: Iterable[str]) -> tuple[list[str], dict[str, CountLimit]]:
+    """Return what ``--fail-on`` says of verdicts, and the limits of counts.
+
+    Raises:
+        BadParameter: a limit is none, or one is given twice.
+    """
+    from coldwarm.contracts.answer import COUNT_NAMES
+
+    limits: dict[str, CountLimit] = {}
+    others = []
+    for part in parts(values, "--fail-on"):
+        name, colon, limit = part.partition(":")
+        if name not in COUNT_NAMES:
+            others.append(part)
+            continue
+        if name in limits:
+            raise wrong("--fail-on", f"{name} is given twice; give one limit")
+        limits[name] = _limit(name, limit if colon else "+0")
+    return others, limits
+
+
+def _limit(name: str, given: str) -> CountLimit:
+    from coldwarm.contracts.policy import CountLimit
+
+    more = given.removeprefix("+")
+    if more != given and more.isdecimal() and more.isascii():
+        return CountLimit(more=int(more[:9]))
+    if given[-1:] == "%":
+        return CountLimit(share=relative("--fail-on", given, zero=True))
+    text = f"{given!r:.40} is no limit of {name}: write how many more are allowed, +1 or 5%"
+    raise wrong("--fail-on", text)
+
+
+def refuse_unheard(limits: Mapping[str, CountLimit], verdicts: Sequence[CountVerdict]) -> None:
+    """Refuse to guard what nothing has counted.
+
+    Raises:
+        UsageError: a build would guard it in vain.
+    """
+    from coldwarm.stats.compared_figures import unheard
+
+    names = unheard(limits, verdicts)
+    if names:
+        counted = dict.fromkeys(one.name for one in verdicts if one.name not in names)
+        there = f"there are {', '.join(counted)}" if counted else "there is no count at all"
+        message = f"--fail-on: nothing here has counted {', '.join(names)}; {there}"
+        raise UsageError(message)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from coldwarm.cli import _counts, _options, _output
+from coldwarm.cli import _options, _output
 from coldwarm.cli._commands import ConfiguredMeasuring, origins
 from coldwarm.cli._options import say
 from coldwarm.errors import ExitCode
@@ -108,7 +108,7 @@ def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - optio
     from coldwarm.runner.functions import bench
     from coldwarm.stats.bench_report import bench_report
 
-    verdicts, guarded = _counts.split(given["failures"])
+    verdicts, guarded = _options.split_counts(given["failures"])
     policy = replace(_policy(given, verdicts), counts=guarded)
     request = _request(given, origins(ctx), _limits(policy))
     files = _output.files_by_form(given["reports"])
@@ -132,7 +132,7 @@ def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - optio
         say(f"{text}; give a longer --time-budget", err=True)
         return ExitCode.NOTHING_VALID
     if code in {ExitCode.FINE, ExitCode.REGRESSION} and len(report.candidates) > 1:
-        _counts.refuse_unheard(guarded, report.counts)
+        _options.refuse_unheard(guarded, report.counts)
     return code
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from coldwarm.cli import _counts, _options, _output, _stored
+from coldwarm.cli import _options, _output, _stored
 from coldwarm.cli._commands import Configured
 from coldwarm.errors import ExitCode, ListedError, NothingComparableError
 
@@ -95,7 +95,7 @@ def command(
     from coldwarm.integrations import opening
     from coldwarm.report import compare as words
 
-    verdicts, guarded = _counts.split(failures)
+    verdicts, guarded = _options.split_counts(failures)
     limits = replace(_policy(thresholds, verdicts, policy), counts=guarded)
     fields = _options.parts(allowed, "--allow")
     first, second = ([opening.read(path) for path in _paths(side)] for side in (a, b))
@@ -109,7 +109,7 @@ def command(
         _stored.tell(one.path, one.otherwise)
     files = next((one.files for one in second if isinstance(one, Measured)), {})
     _output.emit(form, comparison, lambda: words.document(comparison, files, everything=everything))
-    _counts.refuse_unheard(guarded, comparison.counts)
+    _options.refuse_unheard(guarded, comparison.counts)
     return ExitCode.REGRESSION if comparison.n_failing else ExitCode.FINE
 
 
@@ -140,22 +140,22 @@ def judged(
     from coldwarm.integrations import opening
     from coldwarm.report import compare
     from coldwarm.runner import recompute
-    from coldwarm.stats.compare import results
+    from coldwarm.stats import compared_results
 
     a, b = ([one for one in side if isinstance(one, Measured)] for side in (first, second))
     try:
         if (len(a), len(b)) == (len(first), len(second)):
             reports = recompute.read_noise(noises, [Path(run.path).parent for run in a])
-            comparison = results.compare_results(a, b, limits, allowed, reports=reports)
+            comparison = compared_results.compare_results(a, b, limits, allowed, reports=reports)
         else:
             before, now = (
                 [opening.of_run(one) if isinstance(one, Measured) else one for one in side]
                 for side in (first, second)
             )
-            comparison = results.compare_results(before, now, limits, allowed, pairs=pairs)
-    except results.IncomparableError as error:
+            comparison = compared_results.compare_results(before, now, limits, allowed, pairs=pairs)
+    except compared_results.IncomparableError as error:
         raise ListedError(compare.refused(error)) from None
-    except results.NothingValidError as error:
+    except compared_results.NothingValidError as error:
         raise NothingComparableError(compare.nothing_valid(error)) from None
     return codec.without_secrets(comparison)
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.answer import Caches, Plan, Sweepable
     from coldwarm.contracts.result import CaseResult
-    from coldwarm.stats.plan.planning import Job
+    from coldwarm.stats.planning import Job
 
 
 @click.command("plan")
@@ -74,7 +74,7 @@ def command(
     from coldwarm.report import plan as view
     from coldwarm.runner import recompute
     from coldwarm.stats.answers import answer
-    from coldwarm.stats.plan.planning import Job
+    from coldwarm.stats.planning import Job
 
     if shapes > calls:
         text = f"{shapes} shapes need as many calls, not {calls}: raise --calls to {shapes}"
@@ -112,8 +112,8 @@ def _groups(
 
 def _plans(groups: dict[str, list[CaseResult]], job: Job, over: Sweepable | None) -> list[Plan]:
     from coldwarm.report.figures import group_name
-    from coldwarm.stats.plan.costs import gather
-    from coldwarm.stats.plan.planning import largest, plan
+    from coldwarm.stats.costs import gather
+    from coldwarm.stats.planning import largest, plan
 
     cases = [case for members in groups.values() for case in members]
     for wanted in [job] if over is None else [job, largest(job, over)]:
@@ -126,7 +126,7 @@ def _require_modes(cases: Sequence[CaseResult], job: Job) -> None:
     """Refuse a plan for which the run was not asked to measure a cache mode."""
     from coldwarm.contracts.base import WARM
     from coldwarm.errors import UsageError
-    from coldwarm.stats.plan.costs import STATES, WARM_CALL
+    from coldwarm.stats.costs import STATES, WARM_CALL
 
     needed = [STATES[state] for state in job.starts]
     needed += [WARM] if WARM_CALL in job.terms() else []

@@ -14,7 +14,7 @@ from coldwarm.contracts.base import WARM
 from coldwarm.contracts.reasons import because
 from coldwarm.report.sentences import with_advice
 from coldwarm.stats import summarise
-from coldwarm.stats.compare.comparable import failure
+from coldwarm.stats.comparable import failure
 from coldwarm.stats.intervals import group_medians
 from coldwarm.stats.selection import counted, warm_processes
 from coldwarm.stats.steady import steady_places

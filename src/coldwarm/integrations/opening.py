@@ -13,7 +13,7 @@ from coldwarm.integrations.figures import exported
 from coldwarm.integrations.foreign import base
 from coldwarm.integrations.foreign.document import Opened
 from coldwarm.runner import recompute
-from coldwarm.stats.compare.comparable import failure
+from coldwarm.stats.comparable import failure
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -23,8 +23,8 @@ from coldwarm.runner import recompute, temporary
 from coldwarm.runner.cases import Options
 from coldwarm.runner.functions import bench
 from coldwarm.runner.functions.request import Request
-from coldwarm.stats.compare.comparable import failure
-from coldwarm.stats.compare.results import (
+from coldwarm.stats.comparable import failure
+from coldwarm.stats.compared_results import (
     IncomparableError,
     NothingValidError,
     compare_results,

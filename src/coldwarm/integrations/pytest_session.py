@@ -31,7 +31,7 @@ from coldwarm.report import compare, terminal
 from coldwarm.report.sentences import counted
 from coldwarm.report.units import duration
 from coldwarm.runner import environment
-from coldwarm.stats.compare.results import IncomparableError, compare_results
+from coldwarm.stats.compared_results import IncomparableError, compare_results
 from coldwarm.stats.selection import warm_processes
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from coldwarm.contracts.snapshot import (
 )
 from coldwarm.errors import NothingComparableError
 from coldwarm.stats import repeated
-from coldwarm.stats.compare.comparable import (
+from coldwarm.stats.comparable import (
     FIELDS,
     cautions,
     disagreements,
@@ -32,7 +32,7 @@ from coldwarm.stats.compare.comparable import (
     machine_differences,
     software_differences,
 )
-from coldwarm.stats.compare.results import NothingValidError, SameRunError, compare_results
+from coldwarm.stats.compared_results import NothingValidError, SameRunError, compare_results
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -25,7 +25,7 @@ from coldwarm.report.document import row as cells_of
 from coldwarm.report.figures import bounds
 from coldwarm.report.sentences import counted, with_advice, words
 from coldwarm.report.words import mode_name
-from coldwarm.stats.compare.comparable import FAILED
+from coldwarm.stats.comparable import FAILED
 from coldwarm.stats.ratio import CONFIDENCE
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
         UnshownLimit,
     )
     from coldwarm.report.document import Block
-    from coldwarm.stats.compare.results import IncomparableError, NothingValidError
+    from coldwarm.stats.compared_results import IncomparableError, NothingValidError
 
 
 _CERTAINTY = f"{100 * CONFIDENCE:g} %"
@@ -217,19 +217,6 @@ def shown_counts(counts: Sequence[CountVerdict], *, everything: bool = False) ->
     return [one for one in counts if everything or one.guarded]
 
 
-def cells(one: CountVerdict) -> list[str]:
-    """Return the case, the name, how many there were and are, and the verdict."""
-    numbers = [units.MISSING if n is None else f"{n}" for n in (one.reference, one.count)]
-    return [one.case, one.name, *numbers, count_verdict(one, ", ")]
-
-
-def count_verdict(one: CountVerdict, between: str) -> str:
-    """Return the verdict, and what it is beyond where it fails; ``between`` parts the two."""
-    if one.fails_beyond is not None:
-        return f"{one.verdict}{between}FAIL: beyond {one.fails_beyond}"
-    return one.verdict
-
-
 def unknown(counts: Sequence[CountVerdict]) -> list[tuple[str, str]]:
     """Return the names that are undecided, and why."""
     reasons = {one.name: words(one.reason) for one in counts if one.reason is not None}
@@ -245,10 +232,12 @@ def table_of_counts(verdicts: Sequence[CountVerdict], sides: tuple[str, str]) ->
     """Return them as a table; ``sides`` names what each is held against, and what is held."""
     rows = []
     for one in verdicts:
-        case, count, before, now, _ = cells(one)
-        failed = one.fails_beyond is not None
-        verdict = Cell(count_verdict(one, "\n"), verdict="failed" if failed else one.verdict)
-        rows.append(cells_of(name(case), count, before, now, verdict))
+        numbers = [units.MISSING if n is None else f"{n}" for n in (one.reference, one.count)]
+        if one.fails_beyond is None:
+            verdict = Cell(one.verdict, verdict=one.verdict)
+        else:
+            verdict = Cell(f"{one.verdict}\nFAIL: beyond {one.fails_beyond}", verdict="failed")
+        rows.append(cells_of(name(one.case), one.name, *numbers, verdict))
     return table(["", "", *sides, "verdict"], rows, labels=2)
 
 

@@ -49,7 +49,7 @@ from coldwarm.report.words import (
     parts_title,
 )
 from coldwarm.stats.cautions import held_back
-from coldwarm.stats.plan.costs import making_s
+from coldwarm.stats.costs import making_s
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

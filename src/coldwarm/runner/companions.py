@@ -15,7 +15,7 @@ from coldwarm.contracts.observation import published
 from coldwarm.runner import isolation, launch
 from coldwarm.runner.observe import Running, Slot
 from coldwarm.runner.spawn import ProcessFailedError
-from coldwarm.stats.plan.costs import EMPTY
+from coldwarm.stats.costs import EMPTY
 from coldwarm.stats.selection import counts, filled_by_default, gives_back, keeping
 
 if TYPE_CHECKING:

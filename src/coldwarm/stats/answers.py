@@ -27,13 +27,13 @@ from msgspec.structs import replace
 from coldwarm.contracts.answer import Answer, ByCalls, CallRange, Crossing, Judged, Lead
 from coldwarm.contracts.base import FILLED, READINGS, WARM
 from coldwarm.contracts.reasons import because
+from coldwarm.stats.breakeven import MOST_CALLS, NEEDED, dearer
 from coldwarm.stats.cautions import held_back
+from coldwarm.stats.costs import EMPTY, WARM_CALL, gather, measured_calls
+from coldwarm.stats.expected import middle_s
 from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_CONFIDENCE
 from coldwarm.stats.outcome import differing
 from coldwarm.stats.outcome import doubt_of_control as doubt
-from coldwarm.stats.plan.breakeven import MOST_CALLS, NEEDED, dearer
-from coldwarm.stats.plan.costs import EMPTY, WARM_CALL, gather, measured_calls
-from coldwarm.stats.plan.expected import middle_s
 from coldwarm.stats.ratio import FAR
 from coldwarm.stats.selection import counts
 
@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
-    from coldwarm.stats.plan.breakeven import Dearer
-    from coldwarm.stats.plan.costs import Costs
+    from coldwarm.stats.breakeven import Dearer
+    from coldwarm.stats.costs import Costs
 
     Floats = NDArray[np.float64]
     Flags = NDArray[np.bool_]

@@ -10,9 +10,9 @@ from coldwarm.contracts.bench import BenchCandidate, BenchControl, BenchReport, 
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.answers import answers
 from coldwarm.stats.cautions import held_back
-from coldwarm.stats.compare.figures import fails, judge_counts, surely_below, unshown
-from coldwarm.stats.plan.costs import EMPTY, gather
-from coldwarm.stats.plan.planning import Job, plan
+from coldwarm.stats.compared_figures import fails, judge_counts, surely_below, unshown
+from coldwarm.stats.costs import EMPTY, gather
+from coldwarm.stats.planning import Job, plan
 from coldwarm.stats.selection import counted
 
 _MODES_OF_A_PLAN = {EMPTY, FILLED, WARM}

@@ -15,7 +15,7 @@ from coldwarm.contracts.base import WARM
 from coldwarm.contracts.policy import Policy
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.snapshot import RepeatedCase, RepeatedFigure
-from coldwarm.stats.compare.figures import judge, worded
+from coldwarm.stats.compared_figures import judge, worded
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from coldwarm.report.charts.marks import (
     seconds,
 )
 from coldwarm.report.words import MODE_NAMES
-from coldwarm.stats.plan import grid
+from coldwarm.stats import plan_grid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.answer import Caches
     from coldwarm.report.charts.chart import Row, Spec
     from coldwarm.report.charts.workload import Workload
-    from coldwarm.stats.plan.grid import Setting
+    from coldwarm.stats.plan_grid import Setting
 
 _TWO_COLUMNS = 480
 """Width from which two panels stand side by side."""
@@ -37,7 +37,7 @@ _HEIGHT = 165
 
 @lru_cache(maxsize=2)
 def _settings(workload: Workload) -> list[Setting]:
-    return grid.settings(workload.cases)
+    return plan_grid.settings(workload.cases)
 
 
 def break_even(workload: Workload, width: int = WIDTH) -> Chart | None:
@@ -45,11 +45,11 @@ def break_even(workload: Workload, width: int = WIDTH) -> Chart | None:
     settings = _settings(workload)
     wide = width >= _TWO_COLUMNS and len(settings) > 1
     panel = (width - _GAP) // 2 if wide else width
-    changes = [one.calls for one in grid.crossings(settings)]
+    changes = [one.calls for one in plan_grid.crossings(settings)]
     most = strips.last(workload, changes)
     found = {
-        "totals": [row for row in rows(grid.totals(settings)) if row["calls"] <= most],
-        "crossings": [row for row in rows(grid.crossings(settings)) if row["calls"] <= most],
+        "totals": [row for row in rows(plan_grid.totals(settings)) if row["calls"] <= most],
+        "crossings": [row for row in rows(plan_grid.crossings(settings)) if row["calls"] <= most],
         "cheapest": strips.ranges(workload, most, panel),
     }
     if not found["totals"]:

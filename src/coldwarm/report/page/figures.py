@@ -14,8 +14,8 @@ from coldwarm.report.charts.marks import CALLS_AXIS, by_colour, line_of_totals, 
 from coldwarm.report.page.packing import Pack
 from coldwarm.report.page.template import WIDTHS, Drawing, Section
 from coldwarm.report.sentences import words
-from coldwarm.stats.plan.costs import gather
-from coldwarm.stats.plan.grid import MOST_CALLS, crossings, grid, totals
+from coldwarm.stats.costs import gather
+from coldwarm.stats.plan_grid import MOST_CALLS, crossings, grid, totals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from coldwarm.contracts.base import WARM
-from coldwarm.stats.plan.costs import FEWEST, STATES, gather
-from coldwarm.stats.plan.expected import Curve, expected_of, margin_lows
-from coldwarm.stats.plan.planning import (
+from coldwarm.stats.costs import FEWEST, STATES, gather
+from coldwarm.stats.expected import Curve, expected_of, margin_lows
+from coldwarm.stats.planning import (
     Job,
     bounds,
     changes,
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from coldwarm.contracts.answer import Caches
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.result import CaseResult
-    from coldwarm.stats.plan.costs import Costs
-    from coldwarm.stats.plan.expected import Term
+    from coldwarm.stats.costs import Costs
+    from coldwarm.stats.expected import Term
 
 
 MOST_CALLS = 1_000_000

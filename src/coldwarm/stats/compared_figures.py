@@ -28,7 +28,7 @@ from coldwarm.contracts.comparison import ComparedMetric, UnshownLimit
 from coldwarm.contracts.policy import POSSIBLE
 from coldwarm.contracts.reasons import because
 from coldwarm.stats import distribution, ratio
-from coldwarm.stats.compare.comparable import are_unit, lone
+from coldwarm.stats.comparable import are_unit, lone
 from coldwarm.stats.intervals import (
     FEWEST_FOR_CONFIDENCE,
     FEWEST_FOR_INTERVAL,

@@ -24,7 +24,7 @@ from coldwarm.contracts.comparison import (
 from coldwarm.contracts.reasons import because, brief
 from coldwarm.contracts.result import Benchmarks, Measured
 from coldwarm.errors import NothingComparableError, UsageError, printable, shorten
-from coldwarm.stats.compare.comparable import (
+from coldwarm.stats.comparable import (
     FAILED,
     FIELDS,
     are_unit,
@@ -37,7 +37,7 @@ from coldwarm.stats.compare.comparable import (
     lone,
     software_differences,
 )
-from coldwarm.stats.compare.figures import Figure, Side, judge, judge_counts, metrics, worded
+from coldwarm.stats.compared_figures import Figure, Side, judge, judge_counts, metrics, worded
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 from coldwarm.stats.summarise import joined_counts
 
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.result import BenchmarkSamples
 
     Files = Sequence[Benchmarks]
+
 
 _SHOWN = 3
 """Names of a side that an error tells."""

@@ -25,9 +25,9 @@ import numpy as np
 
 from coldwarm.contracts.answer import BreakEven
 from coldwarm.contracts.reasons import because
+from coldwarm.stats.costs import FEWEST, WARM_CALL, Costs, measured_calls
+from coldwarm.stats.expected import left_out, margin, whole_rounds
 from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_INTERVAL, Centre, paired_rows
-from coldwarm.stats.plan.costs import FEWEST, WARM_CALL, Costs, measured_calls
-from coldwarm.stats.plan.expected import left_out, margin, whole_rounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.base import Reading
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.stats.plan.costs import Costs
-    from coldwarm.stats.plan.expected import Term
+    from coldwarm.stats.costs import Costs
+    from coldwarm.stats.expected import Term
 
     Curve = Callable[[int | None], float]
     """By how much a candidate is dearer at a number of calls, in any unit; ``None``: in the end."""

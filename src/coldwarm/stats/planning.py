@@ -17,7 +17,18 @@ from typing import TYPE_CHECKING, Any, Literal
 from coldwarm.contracts.answer import Crossing, Plan, PlanTotal, Sweep, SweepRow
 from coldwarm.contracts.base import FILLED, READINGS
 from coldwarm.contracts.reasons import because, distinct
+from coldwarm.stats.breakeven import break_even
 from coldwarm.stats.cautions import held_back
+from coldwarm.stats.costs import FEWEST, WARM_CALL, measured_calls
+from coldwarm.stats.expected import (
+    FEWEST_BY_ORDER,
+    expected,
+    left_out,
+    margin,
+    one_process,
+    whole_rounds,
+)
+from coldwarm.stats.expected import middle_s as expected_s
 from coldwarm.stats.intervals import (
     CONFIDENCE,
     FEWEST_FOR_INTERVAL,
@@ -26,17 +37,6 @@ from coldwarm.stats.intervals import (
     estimate,
     widened,
 )
-from coldwarm.stats.plan.breakeven import break_even
-from coldwarm.stats.plan.costs import FEWEST, WARM_CALL, measured_calls
-from coldwarm.stats.plan.expected import (
-    FEWEST_BY_ORDER,
-    expected,
-    left_out,
-    margin,
-    one_process,
-    whole_rounds,
-)
-from coldwarm.stats.plan.expected import middle_s as expected_s
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from coldwarm.contracts.answer import BreakEven, Caches, Sweepable
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
-    from coldwarm.stats.plan.costs import Costs, Group
-    from coldwarm.stats.plan.expected import Term
+    from coldwarm.stats.costs import Costs, Group
+    from coldwarm.stats.expected import Term
 
 
 _Verdict = Literal["told_apart", "extrapolated", "undecided"]

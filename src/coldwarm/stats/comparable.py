@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult, Measured
 
+
 FAILED = "failed"
 FIELDS = (
     "workload",

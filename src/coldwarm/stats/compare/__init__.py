@@ -1,1 +1,0 @@
-"""Two stored results: whether they can be compared, metric by metric, and as a whole."""
