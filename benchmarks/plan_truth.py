@@ -25,6 +25,7 @@ from rich.table import Table
 
 from coldwarm import registry
 from coldwarm.runner import isolation
+from coldwarm.stats.expected import mean_interval
 from coldwarm.stats.intervals import CONFIDENCE
 
 if TYPE_CHECKING:
