@@ -82,7 +82,7 @@ ALLOWED = {
     ),
     "doctor/record/torch_compiles.py": ("message line", "what PyTorch says; it has fields"),
     "masking.py": ("text", "any text is searched for secrets; what is done is the same"),
-    "publish/packages.py": ("line", "what pip writes"),
+    "publish/wheels.py": ("line", "what pip writes"),
     "runner/functions/targets.py": ("text", "arguments of the command line"),
     "runner/environment.py": ("text line", "metadata of distributions, files of /proc and /sys"),
     "runner/software.py": ("line", "output of nvidia-smi"),

@@ -14,7 +14,7 @@ from tests.contracts import samples
 from tests.stats import results
 
 from coldwarm.errors import ContractError
-from coldwarm.publish import opening
+from coldwarm.publish import storage
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -127,10 +127,10 @@ def test_a_link_is_not_followed_where_folders_cannot_be_opened(
     (folder / "results" / "link").symlink_to(tmp_path / "secret")
     (folder / "linked").symlink_to(folder / "results")
     os.mkfifo(folder / "pipe")
-    assert opening.read_limited(folder, "results/a") == b"plain"
+    assert storage.read_limited(folder, "results/a") == b"plain"
     for path in ("results/link", "linked/a", "pipe", "../secret", "results/../results/a", "/a"):
         with pytest.raises(ContractError):
-            opening.read_limited(folder, path)
+            storage.read_limited(folder, path)
 
 
 @pytest.mark.parametrize("system", ["win32", "darwin"])

@@ -14,8 +14,7 @@ from tests.stats import results
 
 from coldwarm.contracts.result import OwnCandidate
 from coldwarm.errors import ExitCode
-from coldwarm.integrations import figures
-from coldwarm.integrations.formats import base
+from coldwarm.integrations import figures, formats
 from coldwarm.runner import recompute
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ NAME = results.NAME
 
 def committed(made: Exported, **commits: figures.Commit) -> dict[str, bytes]:
     known = figures.Exported(made.measured, made.figures, [], commits)
-    return base.load("asv").files(known)
+    return formats.load("asv").files(known)
 
 
 COMMITS = [figures.Commit(10 * f"{n}abc", 1_700_000_000_000 + n) for n in (1, 2)]
@@ -65,7 +64,7 @@ def test_asv_lists_its_benchmarks_and_keeps_those_of_others(made: Exported) -> N
     listed = json.loads(files["benchmarks.json"])
     assert listed["version"] == 2
     assert listed[f"{NAME}.warm_process.call"]["unit"] == "seconds"
-    joined: Any = base.load("asv")
+    joined: Any = formats.load("asv")
     old = b'{"time_other": {"name": "time_other"}, "version": 2}'
     both = json.loads(joined.joined("benchmarks.json", old, files["benchmarks.json"]))
     assert both.keys() == listed.keys() | {"time_other"}

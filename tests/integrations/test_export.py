@@ -22,8 +22,7 @@ from tests.stats import results
 from coldwarm.contracts.environment import Cpu, Frequency
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import ExitCode
-from coldwarm.integrations import figures
-from coldwarm.integrations.formats import base
+from coldwarm.integrations import figures, formats
 from coldwarm.runner import recompute
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def by_name(made: Exported) -> dict[str, Figure]:
 
 
 def text(made: Exported, form: str) -> str:
-    return base.load(form).files(made)[""].decode()
+    return formats.load(form).files(made)[""].decode()
 
 
 def test_a_figure_is_what_the_run_says(made: Exported) -> None:
@@ -107,9 +106,9 @@ def test_pyperf_prints_statistics(made: Exported, tmp_path: Path) -> None:
 def test_pyperf_is_given_no_value_that_it_would_refuse(made: Exported) -> None:
     one = by_name(made)[CALL]
     none = one.processes[0]._replace(values=(0.0, 1.0))
-    assert base.load("pyperf").why_not(one) is None
+    assert formats.load("pyperf").why_not(one) is None
     told = figures.Figure(one.case, one.mode, one.what, one.summary, (none,))
-    assert "above 0" in str(base.load("pyperf").why_not(told))
+    assert "above 0" in str(formats.load("pyperf").why_not(told))
 
 
 REPETITION = {
@@ -248,7 +247,7 @@ def test_openmetrics_escapes_labels(made: Exported) -> None:
     assert sample.labels["workload"].startswith('a "name" with \\ and')
 
 
-@pytest.mark.parametrize("form", [name for name in base.names() if name != "asv"])
+@pytest.mark.parametrize("form", [name for name in formats.names() if name != "asv"])
 def test_one_file_goes_to_standard_output_or_where_it_is_named(
     form: str, run: Path, tmp_path: Path, call: Call
 ) -> None:
@@ -286,7 +285,7 @@ def test_nothing_is_written_where_nothing_is_valid(tmp_path: Path, call: Call) -
     assert not out.exists()
 
 
-@pytest.mark.parametrize("form", base.names())
+@pytest.mark.parametrize("form", formats.names())
 def test_nothing_private_is_told(form: str, tmp_path: Path) -> None:
     """GIVEN a token in a text of the environment THEN no format has it."""
     token = "ghp_" + "Ab1" * 12
@@ -297,6 +296,6 @@ def test_nothing_private_is_told(form: str, tmp_path: Path) -> None:
         figures.exported(placed), commits={NAME: figures.Commit("abcd" * 10, 1_700_000_000_000)}
     )
     kept = figures.without(made, {MEMORY: ""} if form == "google-benchmark" else {})
-    said = b"".join(base.load(form).files(kept).values())
+    said = b"".join(formats.load(form).files(kept).values())
     assert token.encode() not in said
     assert b"A CPU" in said

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from coldwarm.integrations.cells import Cell, is_silent
+from coldwarm.integrations.notebook import Cell, is_silent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -18,7 +18,7 @@ from tests.private.planted import Planted, body, shapes
 
 from coldwarm.contracts import codec
 from coldwarm.contracts.environment import PrivateReport
-from coldwarm.integrations.formats import base
+from coldwarm.integrations import formats
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -210,7 +210,7 @@ def test_a_run_its_readers_and_a_policy(planting: Planting) -> None:
         ("compare", planting.out, planting.out, "--json"),
         ("compare", planting.out, planting.out, "--policy", policy),
         ("run", "--resume", "--out-dir", planting.out),
-        *(("export", planting.out, "--format", form) for form in base.names() if form != "asv"),
+        *(("export", planting.out, "--format", form) for form in formats.names() if form != "asv"),
     )
     ended += [planting.command(*arguments) for arguments in readers]
     planting.assert_nothing_told(*ended)

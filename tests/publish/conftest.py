@@ -18,8 +18,8 @@ from tests.started import coldwarm
 from tests.stats import results
 
 from coldwarm.cli import main
-from coldwarm.cli.snapshot import _views
-from coldwarm.publish import contents, create, signing
+from coldwarm.cli.snapshot import views as views_of
+from coldwarm.publish import collect, create, signing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -188,11 +188,11 @@ def signed(
     folder = tmp_path_factory.mktemp("snapshots") / "s1"
     request = create.Request(
         "s1",
-        contents.collect_runs((measured,)),
+        collect.collect((measured,)),
         deterministic=True,
         sources=None,
         with_wheel=True,
-        views=_views.available(),
+        views=views_of(skip_missing=True),
     )
     create.create(request, folder)
     signing.sign(folder, keys[0])

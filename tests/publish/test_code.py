@@ -12,7 +12,7 @@ import pytest
 from tests.faults import lab
 
 from coldwarm.contracts.reasons import RefusedError
-from coldwarm.publish import asked, code, layout, replicate
+from coldwarm.publish import code, layout, replicate
 from coldwarm.runner import recompute
 
 if TYPE_CHECKING:
@@ -237,21 +237,21 @@ def test_data_lies_in_the_folder(call: Call, here: Path, tmp_path: Path, path: s
     ],
 )
 def test_what_is_of_the_makers_machine_alone(given: dict[str, object], option: str) -> None:
-    why = asked.of_options({"own": {"targets": ["a.py:f"], **given}}).why_not
+    why = code.recorded_request({"own": {"targets": ["a.py:f"], **given}}).why_not
     assert why is not None
     assert why.values["option"] == option
 
 
 @pytest.mark.parametrize("own", [None, {}, {"targets": 3}, {"targets": []}, [], "x"])
 def test_what_is_not_recorded_is_not_repeated(own: object) -> None:
-    why = asked.of_options({"own": own}).why_not
+    why = code.recorded_request({"own": own}).why_not
     assert why is not None
     assert why.code == "code_not_recorded"
 
 
 def test_options_of_a_stranger_stand_for_themselves() -> None:
     """GIVEN values that look like options THEN none of them becomes one."""
-    made = asked.Asked(
+    made = code.BenchRequest(
         targets=("--python=/evil", "a.py:f"), inputs=("--out-dir=/etc",), reference="--help"
     )
     line = list(made.arguments())
@@ -272,7 +272,7 @@ def test_options_of_a_stranger_stand_for_themselves() -> None:
     ],
 )
 def test_the_file_of_a_target(target: str, place: str) -> None:
-    assert asked.place(target) == place
+    assert code.file_or_module(target) == place
 
 
 def test_what_functions_import_is_in_the_lock(tmp_path: Path) -> None:

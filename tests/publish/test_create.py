@@ -18,10 +18,11 @@ from tests.stats import results
 from coldwarm.contracts.codec import decode_as, load_as
 from coldwarm.contracts.observation import Gate
 from coldwarm.contracts.reasons import because
+from coldwarm.contracts.result import Measured
 from coldwarm.contracts.snapshot import SnapshotIndex, SnapshotMade, ValidationReport
-from coldwarm.publish import layout, validation
-from coldwarm.publish.runs import Run
-from coldwarm.publish.writing import sha256_of
+from coldwarm.publish import documents, layout
+from coldwarm.publish.content import Content, run_of
+from coldwarm.publish.storage import sha256_of
 from coldwarm.runner import recompute
 from coldwarm.runner.recompute import validated
 
@@ -215,10 +216,17 @@ def test_gates_and_rejected_processes_are_told() -> None:
     suite = index()
     path = f"cases/{case.case}.json"
     row = replace(suite.cases[0], case=case.case, path=path)
-    run = Run(
-        "quick", replace(suite, cases=[row]), samples.environment(), [case], {path: b"its file"}
+    measured = Measured(
+        "",
+        replace(suite, cases=[row]),
+        {case.case: case},
+        {},
+        suite.environment_sha256,
+        samples.environment(),
     )
-    report = validation.report("s1", "2026-01-02T03:05:05+00:00", [run])
+    runs = run_of(measured, "results/quick", {path: b"its file"})
+    content = Content(runs, [], [])
+    report = documents.validation_report("s1", "2026-01-02T03:05:05+00:00", content)
     assert [(one.reason, one.n_processes) for one in report.rejected] == [(why, 2)]
     assert [(one.passed, one.n_failed) for one in report.gates] == [(False, 1)]
 

@@ -20,8 +20,8 @@ from tests.publish.offered import Quiet, wheel
 from tests.publish.test_replicate import sleeping_site
 
 from coldwarm.contracts.reasons import RefusedError
-from coldwarm.publish import environment, layout
-from coldwarm.publish.environment import pinned
+from coldwarm.publish import layout, lock, replicate, wheels
+from coldwarm.publish.lock import read_pins as pinned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -82,17 +82,17 @@ class Shop:
     def fetch(self, *roots: str) -> list[str]:
         """Fetch what is needed; return the names. Nothing of it may run."""
         self.write()
-        wheels = self.folder / "wheels"
-        get = ["download", "--dest", str(wheels)]
-        chosen = environment.fetched(
-            {environment.Asked(one) for one in roots},
-            pinned(self.snapshot),
+        place = self.folder / "wheels"
+        get = ["download", "--dest", str(place)]
+        chosen = wheels.fetch_needed(
+            {lock.Required(one) for one in roots},
+            lock.read_pins(self.snapshot),
             MARKERS,
-            wheels,
-            lambda level: environment._pip(sys.executable, self.folder, level, get),
+            place,
+            lambda level: replicate._pip(sys.executable, self.folder, level, get),
         )
         assert not self.ran.exists()
-        assert {one.name.partition("-")[0] for one in wheels.iterdir()} == {
+        assert {one.name.partition("-")[0] for one in place.iterdir()} == {
             one.name.replace("-", "_") for one in chosen
         }
         return [one.name for one in chosen]
@@ -206,13 +206,13 @@ def test_an_address_in_what_a_wheel_requires_is_not_followed(shop: Shop) -> None
 
 def test_what_the_harness_of_the_snapshot_requires_is_names_alone(shop: Shop) -> None:
     data = wheel("coldwarm", requires=["evil @ https://evil.example/x.whl", "numpy>=2"])
-    assert environment.required(data, MARKERS) == {
-        environment.Asked("evil"),
-        environment.Asked("numpy"),
+    assert wheels.required(data, MARKERS) == {
+        lock.Required("evil"),
+        lock.Required("numpy"),
     }
     for other in (wheel("coldwarm", says="evil"), b"no archive", wheel("evil")):
         with pytest.raises(RefusedError):
-            environment.required(other, MARKERS)
+            wheels.required(other, MARKERS)
 
 
 def test_a_wheel_that_says_it_is_another_is_refused(shop: Shop) -> None:
@@ -312,12 +312,12 @@ def test_an_environment_has_what_is_needed_and_nothing_besides(shop: Shop) -> No
     shop.offer("tiny")
     shop.offer("evil", pth=shop.evil)
     shop.write()
-    harness = environment.Harness(
-        "coldwarm-1.0-py3-none-any.whl", wheel("coldwarm"), "same_sources"
-    )
-    contents = environment.Contents(pinned(shop.snapshot), harness, {"numpy"})
+    harness = replicate.Harness("coldwarm-1.0-py3-none-any.whl", wheel("coldwarm"), "same_sources")
+    contents = replicate.Ingredients(pinned(shop.snapshot), harness, {"numpy"})
     told: list[str] = []
-    inside, made = environment.build(contents, shop.folder / "e", sys.executable, told.append)
+    inside, made = replicate.build_environment(
+        contents, shop.folder / "e", sys.executable, told.append
+    )
     assert made.installed == ["numpy 1.0", "tiny 1.0"]
     assert (
         "installing 2 of the 3 distributions of its lock, by their hash: numpy 1.0, tiny"
@@ -354,8 +354,8 @@ def test_nothing_is_installed_without_trust(
     """GIVEN a sound snapshot of somebody THEN names are shown, and no program is started."""
     snapshot = call.create(sound, tmp_path / "s1")
     started: list[object] = []
-    monkeypatch.setattr(environment, "of_runs", lambda runs: {"numpy"})
-    monkeypatch.setattr(environment, "_run", lambda *given: started.append(given))
+    monkeypatch.setattr(lock, "required_by_runs", lambda runs: {"numpy"})
+    monkeypatch.setattr(replicate, "_run", lambda *given: started.append(given))
     code, _, err = call("replicate", snapshot, "--out-dir", tmp_path / "out", *more)
     assert code == 2
     lines = err.splitlines()
@@ -371,7 +371,7 @@ def test_the_key_beside_a_snapshot_is_no_trust(
 ) -> None:
     snapshot = call.create(sound, tmp_path / "s1")
     assert call("sign", snapshot, "--key", keys[0])[0] == 0
-    call.monkeypatch.setattr(environment, "of_runs", lambda runs: {"numpy"})
+    call.monkeypatch.setattr(lock, "required_by_runs", lambda runs: {"numpy"})
     out = ("--out-dir", tmp_path / "out")
     assert "nothing says who that is" in call("replicate", snapshot, *out)[2]
     code, _, err = call("replicate", snapshot, *out, "--public-key", keys[1])

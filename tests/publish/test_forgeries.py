@@ -14,12 +14,12 @@ import pytest
 from tests.publish import disguised, forgeries, forging
 from tests.publish.conftest import openssl
 
-from coldwarm.cli.snapshot import _views
+from coldwarm.cli.snapshot import views as views_of
 from coldwarm.errors import ExitCode, InvalidResultError, UsageError
-from coldwarm.publish import contents, create, layout, signing, verify
-from coldwarm.publish.faults import exit_code
-from coldwarm.publish.package import package
-from coldwarm.report import checked
+from coldwarm.publish import collect, create, layout, signing, verify
+from coldwarm.publish.archive import package
+from coldwarm.publish.verify import exit_code
+from coldwarm.report import snapshot
 
 if TYPE_CHECKING:
     from tests.publish.conftest import Call
@@ -47,10 +47,10 @@ def bases(measured: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
 def _made(run: Path, folder: Path, *, views: bool = False) -> Path:
     request = create.Request(
         "s1",
-        contents.collect_runs((run,)),
+        collect.collect((run,)),
         deterministic=True,
         sources=None,
-        views=_views.available() if views else {},
+        views=views_of(skip_missing=True) if views else {},
     )
     create.create(request, folder)
     return folder
@@ -76,7 +76,9 @@ def test_what_is_not_forged_has_no_fault_and_is_proved_from_its_samples(
     found = verify.verify(bases[mode]).told(bases[mode])
     assert (found.faults, found.otherwise) == ([], [])
     assert found.n_figures_only_hashed == 0
-    assert f"ONLY HASHED: {found.n_only_hashed} files; proved: " in checked.lines(found)[0]
+    assert (
+        f"ONLY HASHED: {found.n_only_hashed} files; proved: " in snapshot.verified_lines(found)[0]
+    )
 
 
 @pytest.mark.parametrize(("mode", "name"), _some(list(product(forgeries.MODES, SNAPSHOTS))))
@@ -88,7 +90,7 @@ def test_a_forged_snapshot_is_wrong_or_counted_as_only_hashed(
     lies = forgery.path(folder)
     forgery.change(folder)
     found = verify.verify(folder).told(folder)
-    first = checked.lines(found)[0]
+    first = snapshot.verified_lines(found)[0]
     assert not found.proved
     if found.faults:
         return
@@ -141,7 +143,7 @@ def test_a_forged_page_or_print_is_wrong_or_not_checked(
     folder = forging.copy(pages[mode], tmp_path / "s1")
     lies = forgery.path(folder)
     forgery.change(folder)
-    views = {path: view for path, view in _views.available().items() if path == lies}
+    views = {path: view for path, view in views_of(skip_missing=True).items() if path == lies}
     found = verify.verify(folder, views=views).told(folder)
     if mode == "same" and lies == layout.PAGE:
         assert found.faults[0].path == layout.PAGE
@@ -177,7 +179,7 @@ def small(
 def test_a_forged_archive_of_a_signed_snapshot_is_wrong_or_counted(
     small: Path, keys: tuple[Path, Path], tmp_path: Path, call: Call, name: str
 ) -> None:
-    archive = package(small, tmp_path / "s1.tar.gz").path
+    archive = Path(package(small, tmp_path / "s1.tar.gz").path)
     packed = archive.read_bytes()
     forged = ARCHIVES[name](packed)
     if forged == packed:

@@ -19,7 +19,7 @@ import pytest
 from tests.publish import forging
 
 from coldwarm.errors import is_plain
-from coldwarm.publish import layout, opening
+from coldwarm.publish import layout, storage
 from coldwarm.runner import temporary
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _folder_elsewhere(folder: Path) -> None:
 
 def _many(folder: Path) -> None:
     (folder / "more").mkdir()
-    for number in range(opening.MOST_FILES + 1):
+    for number in range(storage.MOST_FILES + 1):
         (folder / "more" / str(number)).touch()
 
 
@@ -294,7 +294,7 @@ ARCHIVES: dict[str, Callable[[], bytes]] = {
     "is cut": lambda: packed([FILE])[:-20],
     "is no archive": lambda: b"PK\x03\x04" + bytes(100),
     "is packed in nothing": lambda: gzip.compress(b"not tar"),
-    "has 20,001 files": lambda: packed([entry(f"s1/{n}") for n in range(opening.MOST_FILES + 1)]),
+    "has 20,001 files": lambda: packed([entry(f"s1/{n}") for n in range(storage.MOST_FILES + 1)]),
 }
 
 
@@ -385,7 +385,7 @@ def test_there_are_many() -> None:
 
 def test_a_lock_asks_for_nothing_but_names_versions_and_hashes(scene: Path) -> None:
     from coldwarm.contracts.reasons import RefusedError
-    from coldwarm.publish.environment import pinned
+    from coldwarm.publish.lock import read_pins as pinned
 
     for line in (
         "numpy @ file:///etc/passwd",

@@ -16,7 +16,7 @@ from coldwarm.contracts import run_journal
 from coldwarm.contracts.environment import Cpu, Frequency
 from coldwarm.errors import ContractError
 from coldwarm.publish import layout
-from coldwarm.publish.contents import collect_runs as collect
+from coldwarm.publish.collect import collect
 from coldwarm.publish.create import Request, make
 from coldwarm.runner.recompute import validated
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from tests.publish.conftest import Call
 
-    from coldwarm.publish.runs import Content
+    from coldwarm.publish.content import Content
 
 PLANTED = "Zx9-secret-of-mine"
 

@@ -13,7 +13,7 @@ from tests.stats import results
 
 from coldwarm.contracts.codec import schema_text
 from coldwarm.publish import layout
-from coldwarm.publish.writing import sha256_of
+from coldwarm.publish.storage import sha256_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

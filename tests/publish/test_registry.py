@@ -11,7 +11,7 @@ from tests.publish.conftest import write_run
 from coldwarm.contracts.codec import load_as, schema_text
 from coldwarm.contracts.snapshot import SnapshotRegistry
 from coldwarm.publish import layout
-from coldwarm.publish.writing import sha256_of
+from coldwarm.publish.storage import sha256_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ from tests.publish.conftest import program
 from coldwarm.contracts import codec
 from coldwarm.contracts.reasons import RefusedError
 from coldwarm.contracts.snapshot import ReplicationReport
-from coldwarm.publish import environment, replicate
+from coldwarm.publish import replicate
 from coldwarm.runner.cases import Options
 from coldwarm.runner.harness import harness_sha256
 
@@ -143,9 +143,9 @@ def test_a_snapshot_is_repeated_as_it_is(
 def test_other_sources_are_not_run_unasked(signed: Path) -> None:
     """GIVEN a wheel that is not of these sources THEN it is code of its maker."""
     with pytest.raises(RefusedError) as refused:
-        environment.harness_of(signed, {"1" * 64}, with_wheel=False)
+        replicate.harness_of(signed, {"1" * 64}, with_wheel=False)
     assert refused.value.reason.code == "harness_is_code"
-    brought = environment.harness_of(signed, {"1" * 64}, with_wheel=True)
+    brought = replicate.harness_of(signed, {"1" * 64}, with_wheel=True)
     assert brought.kind == "wheel_of_snapshot"
-    ours = environment.harness_of(signed, {harness_sha256()}, with_wheel=False)
+    ours = replicate.harness_of(signed, {harness_sha256()}, with_wheel=False)
     assert ours.kind == "same_sources"

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.publish import forgeries, forging, judged
 
-from coldwarm.cli.snapshot import _views
+from coldwarm.cli.snapshot import views as views_of
 from coldwarm.contracts.reasons import because
-from coldwarm.publish import contents, create, layout, verify
+from coldwarm.publish import collect, create, layout, verify
 from coldwarm.report import provenance
 
 if TYPE_CHECKING:
@@ -138,9 +138,11 @@ def test_a_report_of_a_run_says_what_is_not_proved(
 def test_the_page_of_a_snapshot_says_it_too_and_is_made_again(
     of_another: Path, tmp_path: Path
 ) -> None:
-    views = {path: view for path, view in _views.available().items() if path == layout.PAGE}
+    views = {
+        path: view for path, view in views_of(skip_missing=True).items() if path == layout.PAGE
+    }
     request = create.Request(
-        "s1", contents.collect_runs((of_another,)), deterministic=True, sources=None, views=views
+        "s1", collect.collect((of_another,)), deterministic=True, sources=None, views=views
     )
     create.create(request, tmp_path / "s1")
     page = (tmp_path / "s1" / layout.PAGE).read_text()

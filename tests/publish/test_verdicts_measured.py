@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,13 +17,12 @@ from tests.publish.conftest import program
 from coldwarm.catalogue.session import Session
 from coldwarm.catalogue.spec import claims, patterns
 from coldwarm.publish import verify
-from coldwarm.publish.faults import exit_code
-from coldwarm.publish.package import package
+from coldwarm.publish.archive import package
+from coldwarm.publish.verify import exit_code
 from coldwarm.runner.functions import bench
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from tests.publish.conftest import Call, Command
 
@@ -185,7 +185,7 @@ def test_bytes_that_are_not_the_named_ones_are_found_first(judged: Path, tmp_pat
 def test_a_folder_a_snapshot_and_its_archive_are_judged_alike(
     judged: Path, measured_verdicts: tuple[Path, Path], tmp_path: Path, command: Command
 ) -> None:
-    archive = package(judged, tmp_path / "s.tar.gz").path
+    archive = Path(package(judged, tmp_path / "s.tar.gz").path)
     for place in (measured_verdicts[1], judged, archive):
         code, out, err = command("claims", "judge", place)
         assert (code, err) == (0, "")

@@ -13,8 +13,8 @@ from tests.publish import forging
 from tests.publish.conftest import Call, openssl, program
 
 from coldwarm.publish import layout, verify
-from coldwarm.publish.faults import exit_code
-from coldwarm.publish.unpacking import unpacked
+from coldwarm.publish.archive import unpacked
+from coldwarm.publish.verify import exit_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable

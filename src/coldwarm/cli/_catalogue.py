@@ -175,7 +175,7 @@ def opened(path: Path, kind: Kind) -> Iterator[Stored]:
     """
     from coldwarm.catalogue import stored
     from coldwarm.contracts.catalogue import INDEXES
-    from coldwarm.publish.unpacking import unpacked
+    from coldwarm.publish.archive import unpacked
 
     if path.is_file() and path.name != INDEXES[kind]:
         with unpacked(path) as folder:

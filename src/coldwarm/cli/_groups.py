@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+_PACKAGE = "coldwarm.cli"
+
+
 def refuse_empty(arguments: Sequence[str]) -> None:
     """Refuse arguments that say nothing: what an unset variable gives would choose everything.
 
@@ -29,23 +32,8 @@ def refuse_empty(arguments: Sequence[str]) -> None:
             raise UsageError(f"an argument{of} is empty: is a variable not set?")
 
 
-class Commands(click.RichGroup):
-    """The commands of a folder, each in the file that it is named after."""
-
-    package = "coldwarm.cli"
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of the commands."""
-        del ctx
-        names = [info.name for info in pkgutil.iter_modules(import_module(self.package).__path__)]
-        return sorted(name for name in names if name != "main" and not name.startswith("_"))
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command by name; ``None`` where there is no such file."""
-        if cmd_name not in self.list_commands(ctx):
-            return None
-        command: click.Command = import_module(f"{self.package}.{cmd_name}").command
-        return command
+class Group(click.RichGroup):
+    """Commands of which one that is not known is told with those that are."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -65,3 +53,20 @@ class Commands(click.RichGroup):
         own = getattr(command, "own", None)  # of one that hands the others on
         refuse_empty(rest if own is None else own(rest))
         return known, command, rest
+
+
+class Commands(Group):
+    """The commands of the folder, each in the file that it is named after."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands."""
+        del ctx
+        names = [info.name for info in pkgutil.iter_modules(import_module(_PACKAGE).__path__)]
+        return sorted(name for name in names if name != "main" and not name.startswith("_"))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command by name; ``None`` where there is no such file."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        command: click.Command = import_module(f"{_PACKAGE}.{cmd_name}").command
+        return command

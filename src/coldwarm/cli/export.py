@@ -10,7 +10,7 @@ import rich_click as click
 from coldwarm.cli import _stored
 from coldwarm.cli._options import say
 from coldwarm.errors import ContractError, InvalidResultError, UsageError
-from coldwarm.integrations.formats import base
+from coldwarm.integrations import formats
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -26,7 +26,7 @@ _SHOWN = 3
 @click.option(
     "--format",
     "form",
-    type=click.Choice(base.names()),
+    type=click.Choice(formats.names()),
     required=True,
     help="The tool that is to read it. asv: a folder of results. github-action-benchmark: its "
     "customSmallerIsBetter.",
@@ -56,7 +56,7 @@ def command(*, result: Path, form: str, out: Path | None, commit: str | None) ->
     from coldwarm.integrations import figures
     from coldwarm.runner import recompute
 
-    made = base.load(form)
+    made = formats.load(form)
     if out is None and not made.WHOLE:
         text = f"{form} has a folder of files; name it with --out"
         raise UsageError(text)

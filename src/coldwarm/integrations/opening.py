@@ -1,4 +1,4 @@
-"""Opening what is to be compared: a run of coldwarm, or a file of another tool."""
+"""What is compared: a run of coldwarm seen as benchmarks, or a file of another tool."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.base import WARM
 from coldwarm.contracts.codec import read_bytes
-from coldwarm.contracts.parsing import fault, parse
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import Benchmarks, BenchmarkSamples
-from coldwarm.integrations.figures import exported
-from coldwarm.integrations.foreign import base
-from coldwarm.integrations.foreign.document import Opened
+from coldwarm.integrations import formats
+from coldwarm.integrations.figures import Figure, exported
 from coldwarm.runner import recompute
 from coldwarm.stats.comparable import failure
 
@@ -20,9 +18,8 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.base import MetricKind
     from coldwarm.contracts.result import Measured
-    from coldwarm.integrations.figures import Figure
 
-_GZIP = b"\x1f\x8b"
+
 _HEAD = 1024
 """Bytes in which an artifact of coldwarm has its ``schema_version``."""
 
@@ -39,16 +36,7 @@ def read(path: Path) -> Measured | Benchmarks:
     data = read_bytes(path)
     if b'"schema_version"' in data[:_HEAD]:
         return recompute.read(path)
-    if data.startswith(_GZIP):
-        raise fault(str(path), None, None, "is compressed: unpack it with gunzip")
-    text, document = parse(data, str(path))
-    known = base.tools()
-    for one in known:
-        if isinstance(document, dict) and one.is_mine(document):
-            return one.benchmarks(Opened(str(path), text, document))
-    tools = ", ".join(one.TOOL for one in known)
-    what = f"is no result that can be compared: of coldwarm, or the JSON of {tools}"
-    raise fault(str(path), None, None, what)
+    return formats.read(path, data)
 
 
 def of_run(measured: Measured) -> Benchmarks:

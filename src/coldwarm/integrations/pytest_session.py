@@ -22,10 +22,9 @@ from coldwarm.contracts.codec import without_secrets
 from coldwarm.contracts.policy import Policy
 from coldwarm.contracts.result import Measured
 from coldwarm.errors import ColdwarmError, ListedError, UsageError
-from coldwarm.integrations import opening, telling
+from coldwarm.integrations import figures, opening
 from coldwarm.integrations.figures import exported
-from coldwarm.integrations.foreign import pyperf
-from coldwarm.integrations.foreign.document import Opened
+from coldwarm.integrations.formats import Opened, pyperf
 from coldwarm.integrations.formats import pyperf as pyperf_format
 from coldwarm.report import compare, terminal
 from coldwarm.report.sentences import counted
@@ -65,7 +64,7 @@ def starts(measured: Measured, called: str) -> list[dict[str, Any]]:
     found = list(pyperf_format.document(exported(measured))["benchmarks"])
     for one in found:
         rest = one["metadata"]["name"].partition("/")[2]
-        one["metadata"]["name"] = telling.told(f"{called}/{rest}")
+        one["metadata"]["name"] = figures.told(f"{called}/{rest}")
     return found
 
 
@@ -87,7 +86,7 @@ def calls(test: str, result: BenchResult) -> list[dict[str, Any]]:
     date = str(datetime.fromisoformat(seen.started_at).replace(tzinfo=None))
     found = []
     for process in warm_processes([seen]):
-        name = telling.told(f"{test} {result.name}/{WARM}/call")
+        name = figures.told(f"{test} {result.name}/{WARM}/call")
         metadata = {"name": name, "unit": "second", "coldwarm_cache_mode": WARM}
         if not process.steadiness.steady:
             metadata["coldwarm_note"] = "calls were not steady"
@@ -105,8 +104,8 @@ def document(kept: Measurements, place: Environment) -> dict[str, Any]:
         "coldwarm_version": __version__,
         "python_implementation": platform.python_implementation().lower(),
         "python_version": platform.python_version(),
-        "cpu_model_name": telling.told(place.cpu.model or ""),
-        "platform": telling.told(place.platform),
+        "cpu_model_name": figures.told(place.cpu.model or ""),
+        "platform": figures.told(place.platform),
     }
     return {
         "version": "1.0",
@@ -194,7 +193,7 @@ def lines(
 def _saved(made: dict[str, Any], path: Path) -> str:
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        part.write_bytes(telling.json_bytes(made))
+        part.write_bytes(figures.json_bytes(made))
         part.replace(path)
     except OSError as error:
         return f"--coldwarm-save {path}: not written: {error.strerror}"

@@ -1,8 +1,4 @@
-"""A user's own functions as they go into a snapshot: their files, what these import, their data.
-
-Only what lies in the folder that the bench ran in goes in, under its path below that folder, and a
-function's file only where it is the one that was measured.
-"""
+"""A user's own functions in a snapshot: their files, what these import, their data."""
 
 from __future__ import annotations
 
@@ -11,22 +7,100 @@ import hashlib
 import os
 import re
 import sys
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import msgspec
 from packaging.utils import canonicalize_name
 
 from coldwarm import registry
+from coldwarm.contracts import run_journal
 from coldwarm.contracts.reasons import RefusedError, because
-from coldwarm.errors import UsageError, is_plain
-from coldwarm.publish import asked, layout, opening, redacting
+from coldwarm.errors import ContractError, UsageError, is_plain
+from coldwarm.publish import content, layout, storage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.publish.runs import Run
+    from coldwarm.publish.content import Run
+
+
+@dataclass(frozen=True)
+class BenchRequest:
+    """The targets and options of a bench, without those that say how long it takes."""
+
+    targets: tuple[str, ...] = ()
+    """``LABEL=FILE.py:NAME``, the file from the folder on that the bench ran in."""
+    inputs: tuple[str, ...] = ()
+    placement: str | None = None
+    reference: str | None = None
+    check: bool = True
+    tolerance: float | None = None
+    sync: str | None = None
+    variables: tuple[str, ...] = ()
+    n_withheld: int = 0
+    """Variables whose values are not told."""
+    pythons: tuple[str, ...] = ()
+    before: str | None = None
+    after: str | None = None
+
+    @property
+    def why_not(self) -> Reason | None:
+        """Why it cannot be asked again elsewhere; ``None``: its files are all that is missing."""
+        if not self.targets:
+            return because("code_not_recorded")
+        options = {
+            "--python": self.pythons,
+            "--before": self.before,
+            "--after": self.after,
+            "--env": self.n_withheld,
+        }
+        option = next((name for name, value in options.items() if value), None)
+        return None if option is None else because("code_with_option", option=option)
+
+    def arguments(self) -> Iterator[str]:
+        """Yield the options of ``coldwarm bench``, each value with its name, and the targets."""
+        for name, values in (("input", self.inputs), ("env", self.variables)):
+            yield from (f"--{name}={value}" for value in values)
+        given = {
+            "inputs-as": self.placement,
+            "reference": self.reference,
+            "tolerance": self.tolerance,
+            "sync": self.sync,
+        }
+        yield from (f"--{name}={value}" for name, value in given.items() if value is not None)
+        if not self.check:
+            yield "--no-check"
+        yield "--"
+        yield from self.targets
+
+
+def recorded_request(options: Mapping[str, Any]) -> BenchRequest:
+    """Return what the recorded options of a run say; nothing where they say nothing of it."""
+    try:
+        return msgspec.convert(options.get("own") or {}, BenchRequest)
+    except msgspec.ValidationError:
+        return BenchRequest()
+
+
+def request_of(files: Mapping[str, bytes]) -> BenchRequest:
+    """Return the same of the files of a run, by their paths."""
+    try:
+        header = run_journal.header_in(files.get(run_journal.JOURNAL, b""), run_journal.JOURNAL)
+    except ContractError:
+        return BenchRequest()
+    return BenchRequest() if header is None else recorded_request(header.options)
+
+
+def file_or_module(target: str) -> str:
+    """Return the file or the module of a target, without its label and the function's name."""
+    label, _, named = target.rpartition("=")
+    del label
+    before, colon, _ = named.rpartition(":")
+    return before if colon else named
 
 
 _MOST_BYTES = 2**26
@@ -49,7 +123,7 @@ def not_repeatable(runs: Iterable[Run], code: Code | None) -> dict[str, Reason]:
         own = [case for case in run.cases if case.protocol.own is not None]
         if not own:
             continue
-        why = asked.of_files(run.files).why_not
+        why = request_of(run.files).why_not
         if why is None and code is None:
             why = because("code_left_out")
         found |= {case.case: why for case in own if why is not None}
@@ -73,7 +147,7 @@ def collect(runs: Sequence[Run], folder: Path, data: Sequence[Path]) -> Code:
         own = [case.protocol for case in run.cases if case.protocol.own is not None]
         if not own:
             continue
-        bench = asked.of_files(run.files)
+        bench = request_of(run.files)
         if bench.why_not is not None:
             raise RefusedError(because("own_functions", bench.why_not, case=run.folder))
         hashes = {protocol.workload_sha256 for protocol in own}
@@ -100,7 +174,7 @@ def _file_of(folder: Path, target: str) -> str:
     Raises:
         UsageError: it is a module that lies elsewhere.
     """
-    place = asked.place(target)
+    place = file_or_module(target)
     if place.endswith(".py"):
         return place
     below = place.replace(".", "/")
@@ -147,7 +221,7 @@ def _refuse_name(below: Path) -> None:
     if any(part.startswith(".") for part in below.parts) or not all(map(is_plain, path)):
         text = f"--with-code: {below.as_posix()} has a name that no file of a snapshot has"
         raise UsageError(f"{text}; give it another")
-    if layout.part_of(path) is None or opening.refused_name(path) is not None:
+    if layout.part_of(path) is None or storage.refused_name(path) is not None:
         text = f"--with-code: {below.as_posix()} lies too deep, or has a name that no file of a"
         raise UsageError(f"{text} snapshot has")
 
@@ -246,7 +320,7 @@ def _refuse_private(files: dict[str, bytes]) -> None:
         except UnicodeDecodeError:
             continue
         texts |= {f"{path}:{n}": line for n, line in enumerate(data.splitlines(), 1)}
-    found = redacting.private_in(texts)
+    found = content.private_in(texts)
     if found:
         text = f"--with-code: {found[0]} holds something private, such as a home folder or a token"
         raise UsageError(f"{text}; take it out, and measure again")

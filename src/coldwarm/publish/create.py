@@ -1,4 +1,4 @@
-"""Making a snapshot: every file is made in memory, looked through, and written at once."""
+"""Making a snapshot, whole or not at all, under an id that no other has."""
 
 from __future__ import annotations
 
@@ -11,25 +11,29 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec import UNSET
+from msgspec.structs import replace
 from packaging.utils import canonicalize_name
 
-from coldwarm.contracts import codec
+from coldwarm.contracts.codec import decode_as, encode, load_as
 from coldwarm.contracts.reasons import because
-from coldwarm.errors import UsageError
-from coldwarm.publish import (
-    citing,
-    environment,
-    layout,
-    lock,
-    manifest,
-    packages,
-    redacting,
-    registry,
-    validation,
-    wheel,
+from coldwarm.contracts.snapshot import (
+    RegisteredHashes,
+    RegisteredSnapshot,
+    SnapshotIndex,
+    SnapshotRegistry,
 )
-from coldwarm.publish.code import not_repeatable
-from coldwarm.publish.writing import sha256_of, unwritable, write_new
+from coldwarm.errors import ContractError, UsageError
+from coldwarm.publish import documents, layout, lock, wheels
+from coldwarm.publish.content import refuse_secrets
+from coldwarm.publish.storage import (
+    next_to,
+    read_inside,
+    replace_file,
+    sha256_of,
+    unwritable,
+    write_new,
+)
 from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.user_input import is_private
 
@@ -39,7 +43,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.reasons import Reason
     from coldwarm.publish.code import Code
-    from coldwarm.publish.runs import Collected, Content, View
+    from coldwarm.publish.content import Content, View
 
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -50,10 +54,10 @@ class Request:
     """What a snapshot is made of and what it is called."""
 
     snapshot_id: str
-    results: Collected
+    content: Content
     deterministic: bool = False
     with_wheel: bool = False
-    sources: packages.Sources | None = field(default_factory=packages.Sources)
+    sources: wheels.Sources | None = field(default_factory=wheels.Sources)
     """Where wheels are asked for; ``None``: nowhere, so that there is no lock with hashes."""
     code: Code | None = None
     """Functions of the runs; ``None``: they are left out."""
@@ -66,21 +70,14 @@ class Request:
 
 
 class Made(NamedTuple):
-    """A snapshot as far as it is made."""
+    """The files of a snapshot, and what they lack."""
 
-    snapshot_id: str
-    generated_at: str
-    content: Content
     files: dict[str, bytes]
     """By path."""
     not_locked: list[str]
     """Distributions of which the lock has no wheel."""
     no_lock: Reason | None
     """Why there is no lock with hashes; ``None``: there is one."""
-    not_repeatable: dict[str, Reason]
-    """Why others cannot measure a case again from the snapshot."""
-    masked: list[str]
-    """Where something is masked that was not when it was measured."""
 
     @property
     def index_sha256(self) -> str:
@@ -102,12 +99,12 @@ def create(request: Request, folder: Path, known: Path | None = None) -> Made:
         StorageError: it cannot be written.
     """
     _refuse_id(request.snapshot_id)
-    citing.refuse(request.authors, request.licence)
+    documents.refuse_names(request.authors, request.licence)
     _refuse_content(folder)
     if not request.deterministic:
-        registry.refuse_taken(folder, known, request.snapshot_id, None)
+        _refuse_taken(folder, known, request.snapshot_id, None)
     made = make(request)
-    registry.refuse_taken(folder, known, made.snapshot_id, made.index_sha256)
+    _refuse_taken(folder, known, request.snapshot_id, made.index_sha256)
     _write(folder, made.files)
     return made
 
@@ -150,103 +147,79 @@ def make(request: Request) -> Made:
         InvalidResultError: a result is not valid.
         ContractError: something private would be told.
     """
-    content = request.results.content
+    content = request.content
     if not content.environments:
         text = "nothing tells where these results were measured: their folder has no"
         raise UsageError(f"{text} environment.json; measure again")
-    generated_at = content.finished_at
-    if not request.deterministic:
-        generated_at = datetime.now(UTC).isoformat(timespec="seconds")
     code = request.code.files if request.code else {}
-    files = {f"{layout.CODE}/{path}": data for path, data in code.items()}
-    files |= {**content.placed, **manifest.published_files(content)}
-    own = _wheel(content) if request.with_wheel else None
-    missing, no_lock = _lock(request, content, files, own)
-    lacks = {"hashed": no_lock is None, "without_wheel": missing}
-    settings = manifest.Settings(request.deterministic, lacks, own and own[0])
-    said = manifest.manifest(request.snapshot_id, content, files, settings)
-    files[layout.MANIFEST] = codec.encode(said)
-    report = validation.report(request.snapshot_id, generated_at, *content)
-    files[layout.VALIDATION] = codec.encode(report)
-    made = Made(
-        snapshot_id=request.snapshot_id,
-        generated_at=generated_at,
-        content=content,
-        files=files,
-        not_locked=missing,
-        no_lock=no_lock,
-        not_repeatable=not_repeatable(content.runs, request.code),
-        masked=request.results.masked,
-    )
-    for path, view in request.views.items():
-        data = view(content)
-        if data is not None:
-            files[path] = data
-    _describe(request, made)
-    return made
-
-
-def _describe(request: Request, made: Made) -> None:
-    """Add what describes all other files, and the index last."""
-    about = citing.described(
-        made.snapshot_id, made.generated_at, made.content, request.authors, request.licence
-    )
-    made.files[layout.CITATION] = citing.citation(about)
-    made.files[layout.ZENODO] = citing.zenodo(about)
-    made.files[layout.CRATE] = citing.crate(about, made.files)
-    workflow = {} if request.deterministic else request.workflow
-    index = manifest.index(made.snapshot_id, made.generated_at, made.content, made.files, workflow)
-    made.files[layout.INDEX] = codec.encode(index)
-    redacting.refuse_secrets(made.files)
-
-
-def _wheel(content: Content) -> tuple[str, bytes]:
-    """Return the path and bytes of the wheel of what measured."""
-    if manifest.harness_sha256(content) not in {harness_sha256(), manifest.UNKNOWN}:
-        text = "--with-wheel: the results were measured by other sources than those installed here"
-        raise UsageError(f"{text}; leave it out, or measure again")
-    return f"{layout.HARNESS}/{wheel.NAME}", wheel.build()
-
-
-def _lock(
-    request: Request,
-    content: Content,
-    files: dict[str, bytes],
-    own: tuple[str, bytes] | None,
-) -> tuple[list[str], Reason | None]:
-    """Add the lock and the pins; return what lacks a wheel, and why there is no lock if so."""
-    pinned = lock.pins(content)
-    files[layout.PINS] = lock.requirements(pinned, own and own[0]).encode()
+    files = {f"{layout.CODE}/{path}": data for path, data in code.items()} | content.files
+    own = _own_wheel(content) if request.with_wheel else None
     if own is not None:
         files[own[0]] = own[1]
+    missing, no_lock = _add_lock(request, files, own)
+    stated = documents.Statement(
+        snapshot_id=request.snapshot_id,
+        generated_at=content.finished_at
+        if request.deterministic
+        else datetime.now(UTC).isoformat(timespec="seconds"),
+        deterministic=request.deterministic,
+        lock={"hashed": no_lock is None, "without_wheel": missing},
+        wheel=own and own[0],
+        authors=request.authors,
+        licence=request.licence,
+    )
+    views = {path: view(content) for path, view in request.views.items()}
+    files |= {path: data for path, data in views.items() if data is not None}
+    files |= documents.documents_of(stated, content, files)
+    workflow = {} if request.deterministic else request.workflow
+    index = documents.snapshot_index(stated, content, files, workflow)
+    files[layout.INDEX] = encode(index)
+    refuse_secrets(files)
+    return Made(files, missing, no_lock)
+
+
+def _own_wheel(content: Content) -> tuple[str, bytes]:
+    """Return the path and bytes of the wheel of what measured."""
+    if documents.harness_sha256(content) not in {harness_sha256(), documents.UNKNOWN}:
+        text = "--with-wheel: the results were measured by other sources than those installed here"
+        raise UsageError(f"{text}; leave it out, or measure again")
+    return f"{layout.HARNESS}/{wheels.OWN_WHEEL}", wheels.build_own_wheel()
+
+
+def _add_lock(
+    request: Request, files: dict[str, bytes], own: tuple[str, bytes] | None
+) -> tuple[list[str], Reason | None]:
+    """Add the lock; return what lacks a wheel, and why there is no lock if so."""
+    content = request.content
+    pinned = lock.pins(content)
     if request.sources is None:
         return sorted(pinned), because("no_index_asked")
     requires = request.code.requires if request.code else ()
-    locked = environment.of_pins(_roots(content, requires), pinned)
+    locked = lock.needed_pins(_roots(content, requires), pinned)
     asked = {name: version for name, version in locked.items() if name != lock.OWN}
     try:
         python = ".".join(content.environments[0].python.version.split(".")[:2])
-        found = packages.wheels(asked, python, request.sources)
-    except packages.UnreachableError as error:
+        found = wheels.find_wheels(asked, python, request.sources)
+    except wheels.UnreachableError as error:
         return sorted(pinned), error.reason
     locked |= {name: pinned[name] for name in pinned.keys() & {lock.OWN}}
-    made = lock.pylock(locked, content.environments[0], found, own, requires)
-    files[layout.LOCK] = made.text.encode()
-    return made.missing, None
+    text, missing = lock.pylock(locked, content.environments[0], found, own, requires)
+    files[layout.LOCK] = text.encode()
+    return missing, None
 
 
 def _roots(content: Content, requires: Sequence[str]) -> set[str]:
     """Return what is needed to measure it again besides what coldwarm requires."""
     measured = [run.measured for run in content.all_runs]
-    told = {
+    loaded = {
         name
         for run in measured
         for case in run.cases.values()
         for one in case.observations
         for name in one.versions
     }
-    return environment.of_runs(measured, known=False) | {
-        canonicalize_name(n) for n in (*told, *requires)
+    return lock.required_by_runs(measured, known=False) | {
+        canonicalize_name(name) for name in (*loaded, *requires)
     }
 
 
@@ -263,3 +236,108 @@ def _write(folder: Path, files: Mapping[str, bytes]) -> None:
     finally:
         with suppress(OSError):
             shutil.rmtree(part)
+
+
+def registry_beside(folder: Path) -> Path:
+    """Return the registry of a snapshot's folder: the one that lies next to it."""
+    return next_to(folder) / layout.REGISTRY
+
+
+def load_registry(path: Path) -> SnapshotRegistry:
+    """Read a registry.
+
+    Raises:
+        UsageError: there is none.
+        ContractError: it does not keep its contract.
+    """
+    if not path.exists():
+        text = f"{path}: there is no registry; coldwarm snapshot registry add DIR makes one"
+        raise UsageError(text)
+    return load_as(SnapshotRegistry, path)
+
+
+def register(folder: Path, path: Path, links: Mapping[str, str]) -> RegisteredSnapshot:
+    """Add a snapshot to a registry, which is made where it is not there.
+
+    Adding the same content again changes nothing but its links.
+
+    Raises:
+        UsageError: the id is there with another content.
+        ContractError: the folder is no snapshot, or the registry does not keep its contract.
+        StorageError: the registry cannot be written.
+    """
+    entry = _entry_of(folder, links)
+    known = load_registry(path).snapshots if path.exists() else []
+    for other in known:
+        if other.snapshot_id == entry.snapshot_id and other.artifacts != entry.artifacts:
+            raise UsageError(_taken(entry.snapshot_id, path))
+    kept = [other for other in known if other.snapshot_id != entry.snapshot_id]
+    old = next((other for other in known if other.snapshot_id == entry.snapshot_id), None)
+    if old is not None and not links:
+        entry = replace(entry, links=old.links)
+    registry = SnapshotRegistry(
+        updated_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        snapshots=sorted([*kept, entry], key=lambda one: (one.generated_at, one.snapshot_id)),
+    )
+    replace_file(path, encode(registry))
+    return entry
+
+
+def _entry_of(folder: Path, links: Mapping[str, str]) -> RegisteredSnapshot:
+    """Return what a registry says of a snapshot.
+
+    Raises:
+        ContractError: the folder is no snapshot, or its manifest is not the one of its index.
+    """
+    data = read_inside(folder, layout.INDEX)
+    index = decode_as(SnapshotIndex, data, str(folder / layout.INDEX))
+    manifest = sha256_of(read_inside(folder, layout.MANIFEST))
+    said = {one.path: one.sha256 for one in index.artifacts}.get(layout.MANIFEST)
+    if said != manifest:
+        what = "is not the file that the index of its snapshot names; restore it"
+        raise ContractError(str(folder / layout.MANIFEST), what)
+    return RegisteredSnapshot(
+        snapshot_id=index.snapshot_id,
+        suite=index.suite,
+        generated_at=index.generated_at,
+        artifacts=RegisteredHashes(
+            baseline_manifest_sha256=manifest, snapshot_index_sha256=sha256_of(data)
+        ),
+        git=index.git,
+        workflow=index.workflow or UNSET,
+        links=dict(links) or UNSET,
+    )
+
+
+def _refuse_taken(folder: Path, known: Path | None, snapshot_id: str, sha256: str | None) -> None:
+    """Refuse an id that another content has: in the registry, or in a folder next to this one.
+
+    Args:
+        folder: Where the snapshot is to lie.
+        known: The registry; ``None``: that beside the folder, if there is one.
+        snapshot_id: The id.
+        sha256: Of the snapshot's index; ``None``: it is like no other.
+
+    Raises:
+        UsageError: it is taken.
+        ContractError: the registry does not keep its contract.
+    """
+    path = known or registry_beside(folder)
+    if known is not None or path.exists():
+        for one in load_registry(path).snapshots if path.exists() else ():
+            if one.snapshot_id == snapshot_id and one.artifacts.snapshot_index_sha256 != sha256:
+                raise UsageError(_taken(snapshot_id, path))
+    parent = next_to(folder)
+    for other in sorted(parent.iterdir()) if parent.is_dir() else ():
+        try:
+            data = read_inside(other, layout.INDEX)
+            index = decode_as(SnapshotIndex, data, str(other))
+        except ContractError:
+            continue
+        if index.snapshot_id == snapshot_id and sha256_of(data) != sha256:
+            raise UsageError(_taken(snapshot_id, other))
+
+
+def _taken(snapshot_id: str, where: Path) -> str:
+    text = f"the id {snapshot_id!r} is taken by another snapshot ({where})"
+    return f"{text}: an id stands for one content; choose another --id"

@@ -1,25 +1,35 @@
-"""The measured environment, to be installed again: ``pylock.toml`` (PEP 751), and plain pins.
-
-Written from what a run recorded, not from the environment that writes it.
-"""
+"""The measured environment as ``pylock.toml`` (PEP 751) and plain pins: written, and read again."""
 
 from __future__ import annotations
 
 import json
 import re
+import tomllib
+from importlib import metadata
 from typing import TYPE_CHECKING, NamedTuple
 
-from packaging.utils import canonicalize_name
+from packaging.markers import default_environment
+from packaging.pylock import Pylock, PylockUnsupportedVersionError, PylockValidationError
+from packaging.requirements import Requirement
+from packaging.utils import InvalidName, canonicalize_name
+from packaging.version import InvalidVersion, Version
 
+from coldwarm import registry
+from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.errors import UsageError
-from coldwarm.publish.writing import sha256_of
+from coldwarm.publish import layout
+from coldwarm.publish.storage import read_limited, sha256_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from packaging.pylock import Package
 
     from coldwarm.contracts.environment import Environment
-    from coldwarm.publish.packages import Wheel
-    from coldwarm.publish.runs import Content
+    from coldwarm.contracts.result import Measured
+    from coldwarm.publish.content import Content
+
 
 OWN = "coldwarm"
 _NOT_LOCKED = {"pip"}
@@ -28,12 +38,14 @@ _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?")
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9.!+_-]*")
 
 
-class _Locked(NamedTuple):
-    """A lock, and what it lacks."""
+class Wheel(NamedTuple):
+    """A file that an index offers."""
 
-    text: str
-    missing: list[str]
-    """Names of distributions of which no wheel is known."""
+    name: str
+    """Of the file."""
+    url: str
+    """Without user information, query and fragment; empty for a file of a folder here."""
+    sha256: str
 
 
 def pins(content: Content) -> dict[str, str]:
@@ -56,14 +68,16 @@ def pins(content: Content) -> dict[str, str]:
         if one.environment is not None
     ]
     for environment, versions in told:
-        for name, version in _of(environment, versions).items():
+        for name, version in _distributions_of(environment, versions).items():
             if found.setdefault(name, version) != version:
                 text = f"the runs were measured with {name} {found[name]} and {version}"
                 raise UsageError(f"{text}: make a snapshot for each of them")
     return dict(sorted(found.items()))
 
 
-def _of(environment: Environment, told: Iterable[Mapping[str, str]]) -> dict[str, str]:
+def _distributions_of(
+    environment: Environment, told: Iterable[Mapping[str, str]]
+) -> dict[str, str]:
     installed = {canonicalize_name(n): v for n, v in environment.distributions.items()}
     for versions in told:
         for name, version in versions.items():
@@ -96,8 +110,10 @@ def pylock(
     found: Mapping[str, Wheel],
     wheel: tuple[str, bytes] | None,
     requires: Sequence[str] = (),
-) -> _Locked:
-    """Return the lock: every distribution with the wheels that fit the measured interpreter.
+) -> tuple[str, list[str]]:
+    """Return the lock, and the names of distributions of which it has no wheel.
+
+    It has the wheels that fit the measured interpreter.
 
     Args:
         pinned: Normalised names with their versions.
@@ -126,7 +142,7 @@ def pylock(
             lines += _package(name, version, [_wheel(wheel_)])
     if requires:
         lines += ["", "[tool.coldwarm]", f"code-requires = {json.dumps(list(requires))}"]
-    return _Locked("\n".join(lines) + "\n", missing)
+    return "\n".join(lines) + "\n", missing
 
 
 def _marker(environment: Environment, python: str) -> str:
@@ -189,3 +205,194 @@ def _own_wheel(path: str, data: bytes) -> list[str]:
 def _quoted(text: str) -> str:
     """Return a text as TOML has it: as in JSON, with one control character more escaped."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+_MOST_OF_LOCK = 2**24
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_PIN = re.compile(r"(?P<name>[^=\s]+)==(?P<version>\S+)")
+_SHOWN = 200
+
+
+class Pinned(NamedTuple):
+    """One distribution."""
+
+    name: str
+    """Normalised."""
+    version: Version
+    sha256s: tuple[str, ...]
+    """Of its wheels; empty where the lock has none."""
+
+    @property
+    def requirement(self) -> str:
+        """The line that pip takes."""
+        hashes = "".join(f" --hash=sha256:{one}" for one in self.sha256s)
+        return f"{self.name}=={self.version}{hashes}"
+
+    def __str__(self) -> str:
+        """Return name and version, as they are shown."""
+        return f"{self.name} {self.version}"
+
+
+def read_pins(folder: Path) -> dict[str, Pinned]:
+    """Return the distributions of a snapshot's environment by name, but its harness.
+
+    Raises:
+        RefusedError: the lock or the pins say anything else than such.
+    """
+    hashes = _hashes(folder) if (folder / layout.LOCK).is_file() else {}
+    found: dict[str, Pinned] = {}
+    for row in read_limited(folder, layout.PINS, _MOST_OF_LOCK).decode().splitlines():
+        if not row.strip() or row.startswith(("#", f"./{layout.HARNESS}/")):
+            continue
+        pin = _PIN.fullmatch(row.strip())
+        if pin is None:
+            raise _not_plain(row)
+        name, version = _plain(pin["name"], pin["version"])
+        if name in found:
+            raise _not_plain(f"{name} twice")
+        if name != OWN:
+            found[name] = Pinned(name, version, hashes.pop((name, version), ()))
+    hashes = {key: value for key, value in hashes.items() if key[0] != OWN}
+    if hashes:
+        name, version = min(hashes)
+        raise _not_plain(f"{name} {version}, which is not in {layout.PINS}")
+    return found
+
+
+def code_requires(folder: Path) -> set[str]:
+    """Return the distributions that functions in the snapshot import, as its lock says it."""
+    tool = (_read_lock(folder).tool or {}) if (folder / layout.LOCK).is_file() else {}
+    own = tool.get(OWN)
+    named = own.get("code-requires") if isinstance(own, dict) else None
+    try:
+        return {canonicalize_name(one, validate=True) for one in named or ()}
+    except (InvalidName, TypeError):
+        raise _not_plain(f"code-requires = {named}") from None
+
+
+def _not_plain(text: str) -> RefusedError:
+    return RefusedError(because("lock_not_plain", text=text[:_SHOWN]))
+
+
+def _plain(name: str, version: str) -> tuple[str, Version]:
+    try:
+        return canonicalize_name(name, validate=True), Version(version)
+    except (InvalidName, InvalidVersion):
+        raise _not_plain(f"{name}=={version}") from None
+
+
+def _hashes(folder: Path) -> dict[tuple[str, Version], tuple[str, ...]]:
+    """Return the hashes of the wheels of each name and version in the lock."""
+    lock = _read_lock(folder)
+    found: dict[tuple[str, Version], tuple[str, ...]] = {}
+    for package in lock.packages:
+        key, sha256s = _wheel_hashes(package)
+        if any(key[0] == other for other, _ in found):
+            raise _not_plain(f"{package.name} twice")
+        found[key] = sha256s
+    return found
+
+
+def _read_lock(folder: Path) -> Pylock:
+    try:
+        document = tomllib.loads(read_limited(folder, layout.LOCK, _MOST_OF_LOCK).decode())
+        return Pylock.from_dict(document)
+    except (ValueError, PylockValidationError, PylockUnsupportedVersionError) as error:
+        raise _not_plain(f"{type(error).__name__}: {error}") from None
+
+
+def _wheel_hashes(package: Package) -> tuple[tuple[str, Version], tuple[str, ...]]:
+    """Return what is taken from an entry of a lock: one version, and the hashes of its wheels."""
+    others = ("vcs", "directory", "archive", "sdist", "marker", "index")
+    other = next((name for name in others if getattr(package, name)), None)
+    sha256s = tuple(wheel.hashes.get("sha256", "") for wheel in package.wheels or ())
+    if other is not None:
+        raise _not_plain(f"{package.name} with {other}")
+    if package.version is None or not sha256s or not all(map(_SHA256.fullmatch, sha256s)):
+        raise _not_plain(f"{package.name} without a version, or a wheel without its SHA-256")
+    return (package.name, package.version), sha256s
+
+
+class Required(NamedTuple):
+    """A distribution with its extras."""
+
+    name: str
+    extras: frozenset[str] = frozenset()
+
+
+def required_by_runs(runs: Iterable[Measured], *, known: bool = True) -> set[str]:
+    """Return the distributions of the backends and workloads that were measured, as known here.
+
+    Args:
+        runs: What was measured.
+        known: Whether every backend has to be one that is known here.
+
+    Raises:
+        UsageError: there is no such backend here.
+    """
+    cases = [case for run in runs for case in run.cases.values() if case.protocol.own is None]
+    names = {case.protocol.backend for case in cases}
+    backends = registry.backends()
+    for name in sorted(names - backends.keys()) if known else ():
+        raise registry.unknown("backend", name, backends)
+    found = {one for name in names & backends.keys() for one in backends[name].distributions}
+    used = {registry.BACKENDS: names, registry.WORKLOADS: {one.protocol.workload for one in cases}}
+    for group, wanted in used.items():
+        for point in metadata.entry_points(group=group):
+            if point.name in wanted and point.dist is not None:
+                found.add(point.dist.name)
+    normalised: set[str] = {canonicalize_name(one) for one in found}
+    return normalised - {OWN}
+
+
+def _applying(
+    requirements: Iterable[Requirement], extras: frozenset[str], environment: Mapping[str, str]
+) -> set[Required]:
+    return {
+        Required(canonicalize_name(one.name), frozenset(one.extras))
+        for one in requirements
+        if one.marker is None
+        or any(one.marker.evaluate({**environment, "extra": each}) for each in ("", *extras))
+    }
+
+
+def needed_pins(roots: Iterable[str], pins: Mapping[str, str]) -> dict[str, str]:
+    """Return the pins that coldwarm and others need, as what is installed here says it.
+
+    All of them, where one that is needed is not installed here as it is pinned: then nothing tells
+    what it requires.
+
+    Args:
+        roots: Normalised names that are needed besides what coldwarm requires.
+        pins: Normalised names with their versions.
+    """
+    environment = {name: str(value) for name, value in default_environment().items()}
+    seen: set[Required] = set()
+    waiting = {Required(name) for name in (OWN, *roots) if name == OWN or name in pins}
+    while waiting:
+        seen |= waiting
+        found: set[Required] = set()
+        for asked in waiting:
+            try:
+                installed = metadata.distribution(asked.name)
+            except metadata.PackageNotFoundError:
+                return dict(pins)
+            if pins.get(asked.name, installed.version) != installed.version:
+                return dict(pins)
+            requires = map(Requirement, installed.requires or ())
+            found |= _applying(requires, asked.extras, environment)
+        # What was not there when it was measured is not needed.
+        waiting = {one for one in found - seen if one.name in pins}
+    names = {one.name for one in seen}
+    return {name: version for name, version in pins.items() if name in names}
+
+
+def refuse_unhashed(packages: Iterable[Pinned]) -> None:
+    """Refuse distributions of which the lock has no hash.
+
+    Raises:
+        RefusedError: one has none.
+    """
+    without = [str(one) for one in packages if not one.sha256s]
+    if without:
+        raise RefusedError(because("not_hashed", package_names=without))

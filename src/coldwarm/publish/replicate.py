@@ -1,36 +1,310 @@
-"""A snapshot measured again as a whole, and the report over it: run by run, case by case."""
+"""A snapshot measured again in a fresh environment, and the report over it, case by case."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 
 from coldwarm.contracts import codec
 from coldwarm.contracts.base import WARM
+from coldwarm.contracts.comparison import LeftOutCase
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.contracts.run_journal import JOURNAL, read_header
+from coldwarm.contracts.snapshot import (
+    RebuiltEnvironment,
+    RepeatedRun,
+    Replication,
+    ReplicationReport,
+)
 from coldwarm.errors import ExitCode
-from coldwarm.publish import asked, compare, environment, layout, opening
-from coldwarm.publish.environment import code_requires, pinned
-from coldwarm.publish.writing import replace_file
+from coldwarm.publish import code, layout, lock, storage, wheels
+from coldwarm.publish.compare import compare_files
+from coldwarm.publish.content import snapshot_name
+from coldwarm.publish.storage import read_limited, replace_file
 from coldwarm.runner import recompute
 from coldwarm.runner.cases import Options
+from coldwarm.runner.harness import harness_sha256
+from coldwarm.stats import repeated
+from coldwarm.stats.comparable import (
+    cautions,
+    disagreements,
+    failure,
+    known_noise,
+    machine_differences,
+    software_differences,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from coldwarm.contracts.bench import NoiseReport
     from coldwarm.contracts.result import Measured
-    from coldwarm.contracts.snapshot import RebuiltEnvironment, Replication, SnapshotName
+    from coldwarm.contracts.snapshot import SnapshotIndex, SnapshotName
+    from coldwarm.publish.content import Snapshot
+    from coldwarm.publish.lock import Pinned
+
+
+_TIMEOUT_S = 3600.0
+_SHOWN_OF_ERROR = 300
+_PIP = ("-m", "pip", "--no-input", "--disable-pip-version-check")
+_WHEELS = ("--no-deps", "--only-binary", ":all:", "--quiet")
+
+
+def _find_interpreter(version: str, named: str | None) -> str:
+    """Return an interpreter of a version of Python, such as ``3.11.9``: its first two numbers.
+
+    Args:
+        version: What the snapshot was measured with.
+        named: The one that was asked for; ``None``: this one, or one that is on the path.
+
+    Raises:
+        RefusedError: there is none.
+    """
+    wanted = ".".join(version.split(".")[:2])
+    if named is not None:
+        return named
+    if wanted == f"{sys.version_info.major}.{sys.version_info.minor}":
+        return sys.executable
+    found = shutil.which(f"python{wanted}") if wanted.replace(".", "").isdecimal() else None
+    if found is None:
+        raise RefusedError(because("no_such_python", version=wanted))
+    return found
+
+
+class Harness(NamedTuple):
+    """The coldwarm that measures again."""
+
+    name: str
+    """Of its wheel."""
+    data: bytes
+    kind: Literal["same_sources", "wheel_of_snapshot"]
+
+
+class Ingredients(NamedTuple):
+    """What an environment is made of."""
+
+    packages: Mapping[str, Pinned]
+    """The lock, by name."""
+    harness: Harness
+    roots: Collection[str]
+    """Names that are needed besides what the harness requires."""
+
+
+def build_environment(
+    contents: Ingredients, folder: Path, python: str, tell: Callable[[str], None]
+) -> tuple[str, RebuiltEnvironment]:
+    """Make the environment of a snapshot in a folder; return its interpreter and what it is.
+
+    Every file is fetched by its hash, and read, before any is installed.
+
+    Args:
+        contents: What it is made of.
+        folder: Where the environment is to lie; not there yet.
+        python: The interpreter that it is made with.
+        tell: Is told what is being done, and the names of what is installed before it is.
+
+    Raises:
+        RefusedError: something cannot be installed.
+    """
+    packages, harness = contents.packages, contents.harness
+    tell(f"making a virtual environment in {folder}")
+    _run([python, "-m", "venv", str(folder)], "venv")
+    inside = str(folder.absolute() / "bin" / "python")
+    markers = json.loads(_run([inside, *_PIP, "inspect", "--local"], "pip inspect"))["environment"]
+    place = folder / "wheels"
+    first = {lock.Required(name) for name in contents.roots}
+    first |= wheels.required(harness.data, markers)
+    chosen = wheels.fetch_needed(
+        first,
+        packages,
+        markers,
+        place,
+        lambda level: _pip(inside, folder, level, ["download", "--dest", str(place)]),
+    )
+    tell(
+        f"installing {len(chosen)} of the {len(packages)} distributions of its lock, by their"
+        f" hash: {', '.join(map(str, chosen))}"
+    )
+    _pip(inside, folder, chosen, ["install", "--no-index", "--find-links", str(place)])
+    file = folder / harness.name
+    file.write_bytes(harness.data)
+    install = ("install", *_WHEELS, "--no-index", str(file))
+    _run([inside, *_PIP, *install], harness.name)
+    rebuilt = RebuiltEnvironment(
+        kind="fresh", locked=True, installed=[*map(str, chosen)], harness=harness.kind
+    )
+    return inside, rebuilt
+
+
+def as_it_is(measured_by: Iterable[str]) -> RebuiltEnvironment:
+    """Return what is known of the environment that runs this."""
+    same = set(measured_by) == {harness_sha256()}
+    return RebuiltEnvironment(
+        kind="as_it_is", locked=False, harness="same_sources" if same else "other_sources"
+    )
+
+
+def harness_of(snapshot: Path, measured_by: set[str], *, with_wheel: bool) -> Harness:
+    """Return the coldwarm that measured a snapshot: these sources, or what was brought.
+
+    Args:
+        snapshot: The folder of the snapshot, which was verified.
+        measured_by: Hashes of the sources that measured it.
+        with_wheel: Whether the wheel in the snapshot may be run.
+
+    Raises:
+        RefusedError: they are not at hand, or may not be run.
+    """
+    if measured_by == {harness_sha256()}:
+        return Harness(wheels.OWN_WHEEL, wheels.build_own_wheel(), "same_sources")
+    brought = sorted((snapshot / layout.HARNESS).glob("*.whl"))
+    if not brought:
+        raise RefusedError(because("harness_not_here"))
+    if not with_wheel:
+        raise RefusedError(because("harness_is_code", file=brought[0].name))
+    path = f"{layout.HARNESS}/{brought[0].name}"
+    return Harness(brought[0].name, read_limited(snapshot, path), "wheel_of_snapshot")
+
+
+def _pip(python: str, folder: Path, packages: Sequence[Pinned], command: list[str]) -> None:
+    """Let pip fetch or install exactly these wheels, by their hashes."""
+    if not packages:
+        return
+    file = folder / "requirements.txt"
+    file.write_text("".join(f"{one.requirement}\n" for one in packages), encoding="utf-8")
+    how = (*command, *_WHEELS, "--require-hashes", "-r", str(file))
+    _run([python, *_PIP, *how], f"pip {command[0]}")
+
+
+def _run(command: Sequence[str], named: str) -> bytes:
+    """Run a program to its end; return what it printed.
+
+    Raises:
+        RefusedError: it failed; has the last line that it wrote.
+    """
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    try:
+        done = subprocess.run(  # noqa: S603 - programs of this machine, from a list
+            command, capture_output=True, check=False, timeout=_TIMEOUT_S, env=kept
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        text = f"{type(error).__name__}: {error}"[:_SHOWN_OF_ERROR]
+        raise RefusedError(because("environment_failed", program=named, text=text)) from None
+    if done.returncode:
+        written = (done.stderr or done.stdout).decode(errors="replace").strip().splitlines()
+        errors = [one for one in written if one.startswith("ERROR")] or written or [""]
+        text = errors[-1][:_SHOWN_OF_ERROR]
+        raise RefusedError(because("environment_failed", program=named, text=text))
+    return done.stdout
+
+
+def published_report(
+    original: Snapshot, replica: SnapshotIndex, replica_sha256: str, report: Replication
+) -> ReplicationReport:
+    """Return the published report: by the bytes of files, with the agreement as a note."""
+    note = f"cases: {report.n_agree} agree, {report.n_disagree} disagree, "
+    note += f"{report.n_undecided} undecided, {report.n_lost} without a valid answer; measured "
+    note += "times are never the same bytes, so see coldwarm.replication_report.v1"
+    return ReplicationReport(
+        generated_at=report.generated_at,
+        original=original.name,
+        replica=snapshot_name(replica, replica_sha256),
+        comparison=compare_files(original.index, replica),
+        notes=note,
+        replica_snapshot_index=msgspec.to_builtins(replica),
+    )
+
+
+def compare_run(
+    name: str, original: Measured, replica: Measured, reports: Sequence[NoiseReport] = ()
+) -> RepeatedRun:
+    """Return what agrees of a run and its repetition.
+
+    ``reports`` tell by how much two equal runs differ on the machine of the original.
+    """
+    noise = known_noise(reports, original.environment)
+    sides = {"original": [original], "replica": [replica]}
+    left_out = _left_out(original, replica)
+    gone = {one.case for one in left_out}
+    both = [case for case in original.cases if case in replica.cases and case not in gone]
+    same_machine = not machine_differences(original, replica)
+    if same_machine:
+        cases = repeated.in_seconds(original, replica, both, noise.shares)
+    else:
+        cases = repeated.to_baseline(original, replica, both)
+    hashes = [
+        {case.protocol.harness_sha256 for case in run.cases.values()} for run in (original, replica)
+    ]
+    return RepeatedRun(
+        name=name,
+        suite=original.suite.suite if original.suite else "",
+        original_run_id=original.suite.run_id if original.suite else "",
+        replica_run_id=replica.suite.run_id if replica.suite else "",
+        same_machine=same_machine,
+        basis="seconds" if same_machine else "baseline",
+        same_harness=hashes[0] == hashes[1],
+        cases=cases,
+        left_out=left_out,
+        differing=disagreements(sides, both),
+        software=software_differences(original, replica, both),
+        warnings=cautions(sides, both, noise if same_machine else None),
+    )
+
+
+def _left_out(original: Measured, replica: Measured) -> list[LeftOutCase]:
+    """Return the cases that have no valid answer on one side, with the reason."""
+    found = []
+    for name, case in original.cases.items():
+        other = replica.cases.get(name)
+        if other is None:
+            found.append(LeftOutCase(case=name, side="B", reason=because("only_in", side="A")))
+            continue
+        for side, one in (("A", case), ("B", other)):
+            why = failure(one)
+            if why is None and one.status == "warn" and not one.cold and one.warm is None:
+                why = one.reason
+            if why is not None:
+                found.append(
+                    LeftOutCase(
+                        case=name, side="A" if side == "A" else "B", reason=why, failed=True
+                    )
+                )
+                break
+    return found
+
+
+def replication_report(
+    original: SnapshotName,
+    signed_by: str | None,
+    environment: RebuiltEnvironment,
+    runs: Sequence[RepeatedRun],
+    generated_at: str,
+) -> Replication:
+    """Return the report over all runs."""
+    counts = repeated.counted(case for run in runs for case in run.cases)
+    lost = sum(one.side == "B" for run in runs for one in run.left_out)
+    return Replication(
+        generated_at=generated_at,
+        original=original,
+        original_signed_by=signed_by,
+        environment=environment,
+        runs=list(runs),
+        n_agree=counts["agrees"],
+        n_disagree=counts["disagrees"],
+        n_undecided=counts["undecided"],
+        n_lost=lost,
+        ok=counts["agrees"] > 0 and not counts["disagrees"] and not lost,
+    )
 
 
 _DONE = {ExitCode.FINE, ExitCode.FAILED, ExitCode.NOTHING_VALID}
@@ -61,7 +335,7 @@ def options_of(run: Measured, folder: Path) -> Options:
 
 def _refuse_without_code(case: str, options: Options, folder: Path) -> None:
     """Refuse functions that cannot be called here: they are not there, or not asked for so."""
-    why = asked.of_options(options.asked()).why_not
+    why = code.recorded_request(options.asked()).why_not
     if why is None and not (folder.parents[1] / layout.CODE).is_dir():
         why = because("code_left_out")
     if why is not None:
@@ -85,7 +359,7 @@ def command_line(python: str, options: Options, out_dir: Path, budget_s: float |
         given["threshold"] = None if options.decide is None else f"{100 * options.decide:g}%"
         modes = set(options.cache_modes)
         flags = ["--warm-only"] * (modes == {WARM}) + ["--cold-only"] * (WARM not in modes)
-        more = asked.of_options(options.asked()).arguments()
+        more = code.recorded_request(options.asked()).arguments()
         return [*begin, "bench", *flags, *_written(given), *more]
     given |= {
         "suite": options.suite,
@@ -103,19 +377,23 @@ def _written(given: Mapping[str, object]) -> list[str]:
     return [f"--{name}={value}" for name, value in given.items() if value not in {None, ""}]
 
 
+def _files_of_code(snapshot: Path) -> list[str]:
+    start = f"{layout.CODE}/"
+    return [one.path for one in storage.list_files(snapshot) if one.path.startswith(start)]
+
+
 def lay_code(snapshot: Path, runs: Mapping[str, Measured], target: Path) -> list[str]:
     """Lay the functions of a snapshot into a folder of their own; return their paths.
 
     Raises:
         RefusedError: a function's file is not the one that was measured.
     """
-    start = f"{layout.CODE}/"
-    files = [one.path for one in opening.entries(snapshot) if one.path.startswith(start)]
+    files = _files_of_code(snapshot)
     hashes = set()
     for path in files:
-        data = opening.read_limited(snapshot, path)
+        data = storage.read_limited(snapshot, path)
         hashes.add(hashlib.sha256(data).hexdigest())
-        file = target / path.removeprefix(start)
+        file = target / path.removeprefix(f"{layout.CODE}/")
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(data)
     for run in runs.values():
@@ -125,7 +403,7 @@ def lay_code(snapshot: Path, runs: Mapping[str, Measured], target: Path) -> list
     return files
 
 
-def measure(
+def _measure(
     arguments: list[str], out_dir: Path, *, fresh: bool, folder: Path | None = None
 ) -> Measured:
     """Run a command that measures into a folder, showing its own progress; return the result.
@@ -151,20 +429,13 @@ def measure(
 
 REPORT = "replication_report.json"
 RUNS = "runs"
-_ENVIRONMENT = "environment"
-_CODE = "code"
 
 
 @dataclass(frozen=True)
 class Request:
     """What is repeated, and how."""
 
-    folder: Path
-    """Of the snapshot, which holds."""
-    name: SnapshotName
-    signed_by: str | None
-    runs: Mapping[str, Measured]
-    """Of the snapshot, by the name of their folder."""
+    snapshot: Snapshot
     out_dir: Path
     python: str | None = None
     as_it_is: bool = False
@@ -173,11 +444,11 @@ class Request:
     noise: Sequence[NoiseReport] = ()
     budget_s: float | None = None
     """For each run; ``None``: the one that it had."""
-    trusted: bool = False
-    """Whether code of its maker may be installed and run."""
+    trust: bool = False
+    """Whether code of its maker may be installed and run, though nothing says who that is."""
 
 
-def repeat(request: Request, told: Callable[[str], None]) -> Replication:
+def repeat(request: Request, tell: Callable[[str], None]) -> Replication:
     """Measure a snapshot again; write the report into the output directory, and return it.
 
     Raises:
@@ -186,32 +457,34 @@ def repeat(request: Request, told: Callable[[str], None]) -> Replication:
         StorageError: the report cannot be written.
     """
     _refuse_content(request.out_dir)
-    folders = {name: request.folder / layout.RESULTS / name for name in request.runs}
-    options = {name: options_of(request.runs[name], path) for name, path in folders.items()}
-    place = request.out_dir / _ENVIRONMENT
+    snapshot = request.snapshot
+    folders = {name: snapshot.folder / layout.RESULTS / name for name in snapshot.runs}
+    options = {name: options_of(snapshot.runs[name], path) for name, path in folders.items()}
     own = any(one.own is not None for one in options.values())
-    for line in _of_its_maker(request, own=own):
-        told(line)
-    if not request.trusted and (own or not request.as_it_is):
+    ingredients = None if request.as_it_is else _ingredients(request)
+    for line in _of_its_maker(snapshot.folder, ingredients, own=own):
+        tell(line)
+    trusted = request.trust or snapshot.signed_by or snapshot.identity
+    if not trusted and (own or ingredients is not None):
         raise RefusedError(because("not_trusted"))
-    code = request.out_dir.absolute() / _CODE
+    place, functions = request.out_dir / "environment", request.out_dir.absolute() / "code"
     if own:
-        lay_code(request.folder, request.runs, code)
+        lay_code(snapshot.folder, snapshot.runs, functions)
     try:
-        python, made = _environment(request, place, told)
+        python, made = _environment(request, ingredients, place, tell)
         found = []
-        for name, original in request.runs.items():
+        for name, original in snapshot.runs.items():
             out_dir = request.out_dir / RUNS / name
-            told(f"measuring {name}, {len(original.cases)} cases")
+            tell(f"measuring {name}, {len(original.cases)} cases")
             command = command_line(python, options[name], out_dir, request.budget_s)
-            folder = code if options[name].own is not None else None
-            replica = measure(command, out_dir, fresh=not request.as_it_is, folder=folder)
-            found.append(compare.of_run(name, original, replica, request.noise))
+            folder = functions if options[name].own is not None else None
+            replica = _measure(command, out_dir, fresh=not request.as_it_is, folder=folder)
+            found.append(compare_run(name, original, replica, request.noise))
     finally:
         if not request.keep_environment:
             shutil.rmtree(place, ignore_errors=True)
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    report = compare.replication(request.name, request.signed_by, made, found, now)
+    report = replication_report(snapshot.name, snapshot.signed_by, made, found, now)
     replace_file(request.out_dir / REPORT, codec.encode(report))
     return report
 
@@ -221,48 +494,26 @@ def _refuse_content(folder: Path) -> None:
         raise RefusedError(because("folder_not_empty", folder=str(folder)))
 
 
-def _environment(
-    request: Request, place: Path, told: Callable[[str], None]
-) -> tuple[str, RebuiltEnvironment]:
-    """Return the interpreter that measures, and what is known of its environment."""
-    measured_by = _measured_by(request)
-    if request.as_it_is:
-        return sys.executable, environment.as_it_is(measured_by)
-    versions = {
-        run.environment.python.version
-        for run in request.runs.values()
-        if run.environment is not None
-    }
-    python = environment.interpreter(min(versions, default=""), request.python)
-    contents = environment.Contents(
-        packages=pinned(request.folder),
-        harness=environment.harness_of(request.folder, measured_by, with_wheel=request.with_wheel),
-        roots=_roots(request),
+def _ingredients(request: Request) -> Ingredients:
+    """Return what the environment is made of that measures."""
+    snapshot = request.snapshot
+    roots = lock.required_by_runs(snapshot.runs.values()) | lock.code_requires(snapshot.folder)
+    return Ingredients(
+        packages=lock.read_pins(snapshot.folder),
+        harness=harness_of(snapshot.folder, _measured_by(snapshot), with_wheel=request.with_wheel),
+        roots=roots,
     )
-    environment.refuse_unhashed(
-        one for name, one in contents.packages.items() if name in contents.roots
-    )
-    place.parent.mkdir(parents=True, exist_ok=True)
-    return environment.build(contents, place, python, told)
 
 
-def _measured_by(request: Request) -> set[str]:
-    cases = [case for run in request.runs.values() for case in run.cases.values()]
+def _measured_by(snapshot: Snapshot) -> set[str]:
+    cases = [case for run in snapshot.runs.values() for case in run.cases.values()]
     return {case.protocol.harness_sha256 for case in cases}
 
 
-def _roots(request: Request) -> set[str]:
-    """Return the distributions that are needed besides what coldwarm requires."""
-    return environment.of_runs(request.runs.values()) | code_requires(request.folder)
-
-
-def _of_its_maker(request: Request, *, own: bool) -> Iterator[str]:
+def _of_its_maker(folder: Path, ingredients: Ingredients | None, *, own: bool) -> Iterator[str]:
     """Yield what of the snapshot's maker would be installed and run."""
-    if not request.as_it_is:
-        packages, names = pinned(request.folder), _roots(request)
-        harness = environment.harness_of(
-            request.folder, _measured_by(request), with_wheel=request.with_wheel
-        )
+    if ingredients is not None:
+        packages, names, harness = ingredients.packages, ingredients.roots, ingredients.harness
         roots = [str(one) for name, one in sorted(packages.items()) if name in names]
         named = ", ".join((*roots, "what coldwarm requires, and what these require"))
         n_more = len(packages) - len(roots)
@@ -270,7 +521,20 @@ def _of_its_maker(request: Request, *, own: bool) -> Iterator[str]:
         if harness.kind == "wheel_of_snapshot":
             yield f"from the snapshot, code of its maker: {layout.HARNESS}/{harness.name}"
     if own:
-        start = f"{layout.CODE}/"
-        paths = sorted(one.path for one in opening.entries(request.folder))
-        files = ", ".join(one for one in paths if one.startswith(start))
+        files = ", ".join(sorted(_files_of_code(folder)))
         yield f"from the snapshot, code of its maker: {files}"
+
+
+def _environment(
+    request: Request, ingredients: Ingredients | None, place: Path, tell: Callable[[str], None]
+) -> tuple[str, RebuiltEnvironment]:
+    """Return the interpreter that measures, and what is known of its environment."""
+    runs = request.snapshot.runs.values()
+    if ingredients is None:
+        return sys.executable, as_it_is(_measured_by(request.snapshot))
+    versions = {run.environment.python.version for run in runs if run.environment is not None}
+    python = _find_interpreter(min(versions, default=""), request.python)
+    packages, roots = ingredients.packages, ingredients.roots
+    lock.refuse_unhashed(one for name, one in packages.items() if name in roots)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    return build_environment(ingredients, place, python, tell)

@@ -15,10 +15,11 @@ from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.contracts.snapshot import SnapshotIndex
 from coldwarm.errors import ContractError, SystemRefusedError, UsageError, printable
 from coldwarm.installing import require
-from coldwarm.publish.faults import fault, for_reason, told
 from coldwarm.publish.layout import BUNDLE, INDEX, PUBLIC_KEY, SIGNATURE
-from coldwarm.publish.opening import read_limited
-from coldwarm.publish.writing import replace_file
+from coldwarm.publish.storage import fault_for as for_reason
+from coldwarm.publish.storage import read_limited, replace_file
+from coldwarm.publish.storage import reader_fault as told
+from coldwarm.publish.storage import snapshot_fault as fault
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -32,16 +33,8 @@ LENGTH_BYTES = 64
 _MOST_KEY_BYTES = 2**16
 
 
-class _Signed(NamedTuple):
-    """What was signed, and with which key."""
-
-    snapshot_id: str
-    fingerprint: str
-    """Of the public key: see ``fingerprint``."""
-
-
-def sign(folder: Path, key: Path) -> _Signed:
-    """Sign the index of a snapshot; an earlier signature is replaced.
+def sign(folder: Path, key: Path) -> str:
+    """Sign the index of a snapshot, in place of an earlier signature; return the fingerprint.
 
     Raises:
         RefusedError: the key cannot be read, is none of Ed25519, or has a passphrase.
@@ -54,7 +47,7 @@ def sign(folder: Path, key: Path) -> _Signed:
     )
 
     data = index_bytes(folder)
-    index = decode_as(SnapshotIndex, data, str(folder / INDEX))
+    decode_as(SnapshotIndex, data, str(folder / INDEX))
     text = _key_text(key)
     with _refusing(key, "private"):
         private = serialization.load_pem_private_key(text, password=None)
@@ -63,7 +56,7 @@ def sign(folder: Path, key: Path) -> _Signed:
     public = private.public_key()
     replace_file(folder / PUBLIC_KEY, written(public))
     replace_file(folder / SIGNATURE, private.sign(data))
-    return _Signed(index.snapshot_id, fingerprint(public))
+    return fingerprint(public)
 
 
 def index_bytes(folder: Path) -> bytes:

@@ -114,7 +114,7 @@ def _read(path: Path, stack: ExitStack) -> _Read:
     from coldwarm.catalogue import stored
     from coldwarm.contracts.catalogue import INDEXES
     from coldwarm.publish import layout
-    from coldwarm.publish.unpacking import unpacked
+    from coldwarm.publish.archive import unpacked
     from coldwarm.runner import recompute
 
     if path.is_file() and path.suffix != ".json":

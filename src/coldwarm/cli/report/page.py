@@ -51,7 +51,7 @@ def beside(result: Path, made: Format, name: str) -> Path:
     That of a snapshot lies beside its folder, to which nothing may be added.
     """
     from coldwarm.publish import layout
-    from coldwarm.publish.writing import next_to
+    from coldwarm.publish.storage import next_to
 
     file = f"report{made.SUFFIX}" if made.SUFFIX else f"report-{name}"
     if (result / layout.INDEX).is_file():

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coldwarm.integrations import telling
+from coldwarm.integrations import figures
 from coldwarm.stats.intervals import by_range, median_interval
 
 if TYPE_CHECKING:
@@ -64,15 +64,15 @@ def files(made: Exported) -> dict[str, bytes]:
     listed = {names[one.name]: _listed(one, names[one.name]) for one in made.figures}
     about = {**_machine(made, machine), "version": _MACHINE_VERSION}
     written = {
-        f"{machine}/machine.json": telling.json_bytes(about),
-        _LIST: telling.json_bytes({**listed, "version": _LIST_VERSION}),
+        f"{machine}/machine.json": figures.json_bytes(about),
+        _LIST: figures.json_bytes({**listed, "version": _LIST_VERSION}),
     }
     for commit in dict.fromkeys(made.commits[one.case.case] for one in made.figures):
-        figures = [one for one in made.figures if made.commits[one.case.case] == commit]
-        rows = {names[one.name]: _row(one, listed[names[one.name]]["version"]) for one in figures}
-        document = {**_surroundings(made, machine, commit, figures), "results": rows}
+        seen = [one for one in made.figures if made.commits[one.case.case] == commit]
+        rows = {names[one.name]: _row(one, listed[names[one.name]]["version"]) for one in seen}
+        document = {**_surroundings(made, machine, commit, seen), "results": rows}
         place = f"{machine}/{commit.sha[:8]}-{document['env_name']}.json"
-        written[place] = telling.json_bytes(document)
+        written[place] = figures.json_bytes(document)
     return written
 
 
@@ -87,11 +87,11 @@ def joined(name: str, old: bytes, new: bytes) -> bytes:
         text = "no JSON object"
         raise ValueError(text)  # noqa: TRY004 - as json raises it for what is no JSON
     if name == _LIST:
-        return telling.json_bytes({**held, **now})
+        return figures.json_bytes({**held, **now})
     before = held.get("results")
     if not isinstance(before, dict) or "results" not in now:
         return new  # of the machine
-    return telling.json_bytes({**now, "results": {**before, **now["results"]}})
+    return figures.json_bytes({**now, "results": {**before, **now["results"]}})
 
 
 def _names(made: Exported) -> dict[str, str]:
@@ -142,12 +142,12 @@ def _listed(figure: Figure, name: str) -> dict[str, Any]:
 
 
 def _surroundings(
-    made: Exported, machine: str, commit: Commit, figures: Sequence[Figure]
+    made: Exported, machine: str, commit: Commit, seen: Sequence[Figure]
 ) -> dict[str, Any]:
     """Return a document of results without these."""
     versions: dict[str, str] = {}
-    for figure in figures:
-        versions |= telling.versions(figure)
+    for figure in seen:
+        versions |= figures.versions(figure)
     python = ".".join(versions.pop("python", "unknown").split(".")[:2])
     return {
         "commit_hash": commit.sha,
@@ -201,7 +201,7 @@ def _interval(medians: list[float]) -> tuple[float, float]:
 
 
 def _machine(made: Exported, name: str) -> dict[str, str]:
-    facts = telling.machine(made.measured.environment)
+    facts = figures.machine(made.measured.environment)
     return {
         "machine": name,
         "os": facts.get("os", ""),
@@ -214,6 +214,6 @@ def _machine(made: Exported, name: str) -> dict[str, str]:
 
 def _machine_name(made: Exported) -> str:
     """Return a name for the kind of machine, for its own may be private."""
-    facts = telling.machine(made.measured.environment)
+    facts = figures.machine(made.measured.environment)
     parts = [facts[key] for key in ("cpu", "cores") if key in facts] or ["unknown"]
     return re.sub(r"[^A-Za-z0-9]+", "-", "-".join(parts)).strip("-").lower() or "unknown"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coldwarm.integrations import telling
+from coldwarm.integrations import figures
 
 if TYPE_CHECKING:
     from coldwarm.integrations.figures import Exported, Figure
@@ -28,7 +28,7 @@ def why_not(_figure: Figure) -> str | None:
 
 def files(made: Exported) -> dict[str, bytes]:
     """Return one file."""
-    return {"": telling.json_bytes([_entry(made, figure) for figure in made.figures])}
+    return {"": figures.json_bytes([_entry(made, figure) for figure in made.figures])}
 
 
 def _entry(made: Exported, figure: Figure) -> dict[str, object]:
@@ -50,6 +50,6 @@ def _extra(made: Exported, figure: Figure) -> list[str]:
     lines = [f"median of {figure.summary.n_processes} processes"]
     if not figure.steady:
         lines.append("calls were not steady")
-    facts = telling.machine(made.measured.environment) | telling.versions(figure)
+    facts = figures.machine(made.measured.environment) | figures.versions(figure)
     lines += [f"{name}: {value}" for name, value in facts.items()]
-    return [*lines, f"coldwarm: {telling.coldwarm_version(made.measured)}"]
+    return [*lines, f"coldwarm: {figures.coldwarm_version(made.measured)}"]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coldwarm.integrations import telling
+from coldwarm.integrations import figures
 
 if TYPE_CHECKING:
     from coldwarm.contracts.environment import Environment
@@ -32,7 +32,7 @@ def why_not(figure: Figure) -> str | None:
 def files(made: Exported) -> dict[str, bytes]:
     """Return one file."""
     rows = [row for place, one in enumerate(made.figures) for row in _rows(place, one)]
-    return {"": telling.json_bytes({"context": _context(made), "benchmarks": rows})}
+    return {"": figures.json_bytes({"context": _context(made), "benchmarks": rows})}
 
 
 def _context(made: Exported) -> dict[str, Any]:
@@ -45,10 +45,10 @@ def _context(made: Exported) -> dict[str, Any]:
         "executable": "coldwarm",
         **facts,
         "load_avg": [],
-        "library_version": f"coldwarm {telling.coldwarm_version(made.measured)}",
+        "library_version": f"coldwarm {figures.coldwarm_version(made.measured)}",
         "library_build_type": "release",
         "json_schema_version": _SCHEMA,
-        **{f"coldwarm_{name}": text for name, text in telling.machine(place).items()},
+        **{f"coldwarm_{name}": text for name, text in figures.machine(place).items()},
     }
 
 

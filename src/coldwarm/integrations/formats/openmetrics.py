@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from coldwarm.integrations import telling
+from coldwarm.integrations import figures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -65,7 +65,7 @@ def _value(figure: Figure, bound: str) -> float | None:
 
 
 def _labels(figure: Figure) -> dict[str, str]:
-    found = telling.identity(figure)
+    found = figures.identity(figure)
     if figure.what == "call":
         del found["cache_mode"]  # a call has one alone
         found["steady"] = str(figure.steady).lower()
@@ -74,11 +74,11 @@ def _labels(figure: Figure) -> dict[str, str]:
 
 def _run(made: Exported) -> Iterator[str]:
     """Yield one gauge whose labels say which run it is, and where it was measured."""
-    labels = {"coldwarm_version": telling.coldwarm_version(made.measured)}
+    labels = {"coldwarm_version": figures.coldwarm_version(made.measured)}
     if (suite := made.measured.suite) is not None:
         labels |= {"suite": suite.suite, "run_id": suite.run_id, "started_at": suite.started_at}
         labels |= {"complete": str(suite.complete).lower()}
-    labels |= telling.machine(made.measured.environment)
+    labels |= figures.machine(made.measured.environment)
     yield from _gauge(
         _Family("coldwarm_run", "", "The run that the figures are of."), [(labels, 1)]
     )
@@ -104,5 +104,5 @@ def _number(value: float) -> str:
 
 
 def _escaped(text: str) -> str:
-    plain = telling.told(text) if not text.isprintable() else text
+    plain = figures.told(text) if not text.isprintable() else text
     return plain.replace("\\", r"\\").replace('"', r"\"")

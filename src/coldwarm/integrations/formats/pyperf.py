@@ -1,14 +1,24 @@
-"""The JSON of pyperf: samples by process, with what warmed up before them."""
+"""The JSON of pyperf, version 1.0: samples by process, of calls or of whole commands."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from coldwarm.integrations import telling
+from coldwarm.contracts.base import MOST_S, WARM
+from coldwarm.contracts.reasons import because
+from coldwarm.contracts.result import Benchmarks, BenchmarkSamples
+from coldwarm.integrations import figures
+from coldwarm.integrations.formats import Amount, Part, plain
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from coldwarm.contracts.base import MetricKind
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.integrations.figures import Exported, Figure, Process
+    from coldwarm.integrations.formats import Opened
+
 
 WHOLE = True
 _VERSION = "1.0"
@@ -23,7 +33,7 @@ def why_not(figure: Figure) -> str | None:
 
 def files(made: Exported) -> dict[str, bytes]:
     """Return one file."""
-    return {"": telling.json_bytes(document(made))}
+    return {"": figures.json_bytes(document(made))}
 
 
 def document(made: Exported) -> dict[str, Any]:
@@ -38,19 +48,19 @@ def document(made: Exported) -> dict[str, Any]:
 def _common(made: Exported) -> dict[str, Any]:
     """Return what holds for all processes, by the names that pyperf has for it."""
     suite, place = made.measured.suite, made.measured.environment
-    found: dict[str, Any] = {"coldwarm_version": telling.coldwarm_version(made.measured)}
+    found: dict[str, Any] = {"coldwarm_version": figures.coldwarm_version(made.measured)}
     if suite is not None:
-        found["coldwarm_run_id"] = telling.told(suite.run_id)
+        found["coldwarm_run_id"] = figures.told(suite.run_id)
     if place is not None:
-        found["python_implementation"] = telling.told(place.python.implementation).lower()
+        found["python_implementation"] = figures.told(place.python.implementation).lower()
         found["cpu_count"] = place.cpu.logical_cores
-        found["cpu_model_name"] = telling.told(place.cpu.model or "")
-        found["platform"] = telling.told(place.platform)
+        found["cpu_model_name"] = figures.told(place.cpu.model or "")
+        found["platform"] = figures.told(place.platform)
     return {name: value for name, value in found.items() if value}
 
 
 def _benchmark(figure: Figure) -> dict[str, Any]:
-    identity = telling.identity(figure)
+    identity = figures.identity(figure)
     metadata = {
         "name": figure.name,
         "unit": _UNITS[figure.unit],
@@ -82,6 +92,95 @@ def _of_process(one: Process) -> dict[str, Any]:
     if seen.telemetry is not None and seen.telemetry.load_1m_before is not None:
         found["load_avg_1min"] = seen.telemetry.load_1m_before
     for name, version in seen.versions.items():
-        if text := telling.told(version):
-            found[f"{telling.told(name)}_version"] = text
+        if text := figures.told(version):
+            found[f"{figures.told(name)}_version"] = text
     return found
+
+
+TOOL = "pyperf"
+_MODE = "coldwarm_cache_mode"
+"""The metadata by which an export of coldwarm says the cache mode."""
+_EXPORT = "coldwarm_version"
+"""The metadata of a suite that coldwarm has measured."""
+
+
+class _Run(Part, frozen=True, kw_only=True):
+    values: list[Amount] = []
+    """None where it served to find the number of loops."""
+    metadata: dict[str, Any] = {}
+
+
+class _Benchmark(Part, frozen=True, kw_only=True):
+    runs: list[_Run]
+    metadata: dict[str, Any] = {}
+
+
+class _Suite(Part, frozen=True, kw_only=True):
+    version: Literal["1.0"]
+    benchmarks: list[_Benchmark]
+    metadata: dict[str, Any] | None = None
+
+
+def is_mine(document: dict[str, Any]) -> bool:
+    """Say whether a document looks like pyperf's."""
+    others = {"machine_info", "context"}
+    return {"version", "benchmarks"} <= document.keys() and not others & document.keys()
+
+
+def benchmarks(opened: Opened) -> Benchmarks:
+    """Return the benchmarks; each run with values is a process.
+
+    Raises:
+        ContractError: the document is broken.
+    """
+    suite = opened.typed(_Suite)
+    shared = suite.metadata or {}
+    told = [_told(shared, one) for one in suite.benchmarks]
+    pairs = zip(told, suite.benchmarks, strict=True)
+    kept, left_out, _ = opened.by_name(((_name(of), _read(opened, of, one)) for of, one in pairs))
+    texts = {key: {_text(one.get(key)) for one in told} for key in ("cpu_model_name", "date")}
+    cpus, dates = texts["cpu_model_name"], texts["date"] - {None}
+    return Benchmarks(
+        path=opened.path,
+        tool=TOOL,
+        benchmarks=kept,
+        left_out=left_out,
+        is_export=_EXPORT in shared,
+        cpu=next(iter(cpus)) if len(cpus) == 1 else None,
+        started_at=min(filter(None, dates), default=None),
+    )
+
+
+def _told(shared: Mapping[str, Any], one: _Benchmark) -> dict[str, Any]:
+    """Return what is told of a benchmark, in the suite, in itself or in its first run."""
+    of_run = one.runs[0].metadata if one.runs else {}
+    return {**shared, **of_run, **one.metadata}
+
+
+def _text(value: object) -> str | None:
+    return plain(value) if isinstance(value, str) and value.strip() else None
+
+
+def _name(told: Mapping[str, Any]) -> str:
+    name = told.get("name")
+    return name if isinstance(name, str) else ""
+
+
+def _read(opened: Opened, told: Mapping[str, Any], one: _Benchmark) -> BenchmarkSamples | Reason:
+    unit = told.get("unit", "second")
+    if unit not in _UNITS.values():
+        return because("unit_elsewhere", unit=plain(str(unit)))
+    processes = tuple(tuple(run.values) for run in one.runs if run.values)
+    if not processes:
+        return because("no_samples_elsewhere", tool=TOOL)
+    if unit == "second" and max(map(max, processes)) > MOST_S:
+        raise opened.fault(f"{_text(_name(told))}: holds a time of more than {MOST_S:g} s")
+    kind = _kind(unit, told)
+    return BenchmarkSamples(kind, processes, to_its_end=kind == "cold" and "command" in told)
+
+
+def _kind(unit: str, told: Mapping[str, Any]) -> MetricKind:
+    if unit == "byte":
+        return "memory"
+    # `pyperf command` times whole processes.
+    return "cold" if "command" in told or told.get(_MODE, WARM) != WARM else "warm"

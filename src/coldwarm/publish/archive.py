@@ -1,36 +1,39 @@
-"""A snapshot in a folder, or in an archive that a stranger has made.
-
-An archive is unpacked into a folder for temporary files, and only what a snapshot consists of:
-plain files inside one folder, no link, no device, nothing twice, within bounds that are held while
-it is read. What it says of its own sizes is not believed.
-"""
+"""A snapshot as one archive: packed to the same bytes each time, and unpacked without trust."""
 
 from __future__ import annotations
 
+import gzip
+import hashlib
+import io
 import os
 import stat
 import tarfile
 import tempfile
 import zlib
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from coldwarm import wire
+from coldwarm.contracts.codec import decode_as
+from coldwarm.contracts.parsing import fault
 from coldwarm.contracts.reasons import RefusedError, because
-from coldwarm.errors import ExitCode, shorten
-from coldwarm.publish import opening
+from coldwarm.contracts.snapshot import PackageMade, SnapshotIndex
+from coldwarm.errors import ExitCode, UsageError, shorten
+from coldwarm.publish import layout, storage
+from coldwarm.publish.storage import next_to, read_inside, replace_file, sha256_of
 from coldwarm.runner import temporary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
+
 
 _MOST_BYTES_UNPACKED = 2**30
 _MOST_RATIO = 100
 """Of what is unpacked to what was packed, beyond the first ``_FREE_BYTES``."""
 _FREE_BYTES = 2**24
 _MOST_HEADER_BYTES = 2**20
-_CHUNK_BYTES = 2**20
 _MOST_ZEROS = 2 * tarfile.RECORDSIZE
 """With which an archive ends: two blocks, and what fills the last record."""
 
@@ -96,7 +99,7 @@ class _Stream:
         """
         data = b""
         while len(data) < size and not self._member.eof:
-            packed = self._member.unconsumed_tail or self._raw.read(_CHUNK_BYTES)
+            packed = self._member.unconsumed_tail or self._raw.read(storage.CHUNK_BYTES)
             if not packed:
                 raise EOFError("it is cut off")
             data += self._member.decompress(packed, size - len(data))
@@ -110,7 +113,7 @@ class _Stream:
 
     def ends_after(self, n_bytes: int) -> bool:
         """Say whether the file ends with this member, and that after so many bytes and zeros."""
-        while self.read(_CHUNK_BYTES):
+        while self.read(storage.CHUNK_BYTES):
             pass
         more = self._member.unused_data or self._raw.read(1)
         zeros = self._n_bytes - n_bytes
@@ -152,7 +155,7 @@ def _unpack(path: Path, folder: Path) -> None:
             stream: Any = _Stream(raw, most_bytes)
             with tarfile.open(fileobj=stream, mode="r|", tarinfo=_Entry) as archive:
                 for number, entry in enumerate(archive):
-                    if number >= opening.MOST_FILES:
+                    if number >= storage.MOST_FILES:
                         many = because("too_much", n_files=number, limit_bytes=_MOST_BYTES_UNPACKED)
                         raise ArchiveError(many)
                     _place(archive, entry, folder)
@@ -172,7 +175,7 @@ def _place(archive: tarfile.TarFile, entry: tarfile.TarInfo, folder: Path) -> No
         entry = tarfile.data_filter(entry, str(folder))
     except tarfile.FilterError:
         raise ArchiveError(because("archive_leads_out", path=name)) from None
-    refused = opening.refused_name(entry.name)
+    refused = storage.refused_name(entry.name)
     if refused is not None:
         raise ArchiveError(because("archive_entry", refused, path=name))
     if entry.isdir():
@@ -191,6 +194,116 @@ def _place(archive: tarfile.TarFile, entry: tarfile.TarInfo, folder: Path) -> No
         except (FileExistsError, NotADirectoryError):
             raise ArchiveError(because("archive_twice", path=name)) from None
     with file, source:
-        while chunk := source.read(_CHUNK_BYTES):
+        while chunk := source.read(storage.CHUNK_BYTES):
             with _writing_into(folder):
                 wire.write_all(file.fileno(), chunk)
+
+
+SUFFIX = ".tar.gz"
+_HEAD = b"\x1f\x8b\x08" + bytes(5) + b"\x02\xff"
+"""Of gzip: no name, no date, no remark; how well it is compressed, and no system."""
+_SIGNATURES = (layout.SIGNATURE, layout.PUBLIC_KEY, layout.BUNDLE)
+
+
+def package(folder: Path, target: Path | None = None) -> PackageMade:
+    """Write the archive of a snapshot, and ``….sha256`` beside it as ``sha256sum`` reads it.
+
+    The archive holds the files that the index names, the index, and its signatures, in order of
+    their paths, with no owner, one date and one mode.
+
+    Args:
+        folder: The snapshot.
+        target: The archive; ``None``: the snapshot's id, next to its folder.
+
+    Raises:
+        ContractError: the folder is no snapshot, or a file is not the one that the index names.
+        UsageError: there is another file where the archive would be.
+        StorageError: it cannot be written.
+    """
+    data = read_inside(folder, layout.INDEX)
+    index = decode_as(SnapshotIndex, data, str(folder / layout.INDEX))
+    files = {layout.INDEX: data, **_indexed(folder, index)}
+    for name in _SIGNATURES:
+        if (folder / name).exists():
+            files[name] = read_inside(folder, name)
+    _refuse_others(folder, set(files))
+    archive = _packed(index.snapshot_id, files)
+    path = target or next_to(folder) / f"{index.snapshot_id}{SUFFIX}"
+    digest = sha256_of(archive)
+    if path.exists() and path.read_bytes() != archive:
+        raise UsageError(f"{path} is there and is not this archive; name another with --out")
+    replace_file(path, archive)
+    replace_file(path.with_name(f"{path.name}.sha256"), f"{digest}  {path.name}\n".encode())
+    return PackageMade(path=str(path), sha256=digest, n_bytes=len(archive), n_files=len(files))
+
+
+def _indexed(folder: Path, index: SnapshotIndex) -> dict[str, bytes]:
+    files = {}
+    for one in index.artifacts:
+        data = read_inside(folder, one.path)
+        if len(data) != one.bytes or sha256_of(data) != one.sha256:
+            what = "is not the file that the index of its snapshot names; restore it"
+            raise fault(str(folder / one.path), None, None, what)
+        files[one.path] = data
+    return files
+
+
+def _refuse_others(folder: Path, named: set[str]) -> None:
+    for entry in storage.list_files(folder):
+        if entry.path not in named or entry.reason is not None:
+            path = folder / entry.path
+            what = "is not in the index of its snapshot; take it away"
+            raise fault(str(path), None, None, what)
+
+
+def is_packed_here(archive: Path, folder: Path) -> bool:
+    """Say whether an archive that was unpacked into a folder has no byte but those of its files.
+
+    That is: whether packing the folder makes the same archive, however well that is compressed.
+    """
+    index = decode_as(SnapshotIndex, read_inside(folder, layout.INDEX), layout.INDEX)
+    names = [layout.INDEX, *(row.path for row in index.artifacts)]
+    names += [name for name in _SIGNATURES if (folder / name).exists()]
+    made, held = _Sink(), hashlib.sha256()
+    _write(made, index.snapshot_id, {name: partial(read_inside, folder, name) for name in names})
+    with archive.open("rb") as raw:
+        head = raw.read(len(_HEAD))
+        raw.seek(0)
+        with gzip.GzipFile(fileobj=raw) as stream:
+            while data := stream.read(storage.CHUNK_BYTES):
+                held.update(data)
+    return head == _HEAD and held.digest() == made.sha256.digest()
+
+
+class _Sink:
+    """A file that is not kept."""
+
+    def __init__(self) -> None:
+        self.sha256, self._n_bytes = hashlib.sha256(), 0
+
+    def write(self, data: bytes) -> int:
+        """Take the next bytes."""
+        self.sha256.update(data)
+        self._n_bytes += len(data)
+        return len(data)
+
+    def tell(self) -> int:
+        """Return how many were written."""
+        return self._n_bytes
+
+
+def _packed(snapshot_id: str, files: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    # No name and no date in the header of gzip, no owner and one date in those of tar.
+    with gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=buffer, mtime=0) as zipped:
+        _write(zipped, snapshot_id, {name: partial(bytes, data) for name, data in files.items()})
+    return buffer.getvalue()
+
+
+def _write(target: Any, snapshot_id: str, files: Mapping[str, Callable[[], bytes]]) -> None:  # noqa: ANN401 - what tarfile writes to
+    with tarfile.open(fileobj=target, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for name, read in sorted(files.items()):
+            data = read()
+            entry = tarfile.TarInfo(f"{snapshot_id}/{name}")
+            entry.size, entry.mode, entry.mtime = len(data), 0o644, 0
+            archive.addfile(entry, io.BytesIO(data))

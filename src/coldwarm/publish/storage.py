@@ -1,25 +1,44 @@
-"""Opening files that strangers have made: none outside the folder, none that is no plain file.
-
-A snapshot is data. Its folder is walked without following a link, every entry is a regular file or
-a folder, and there are bounds on how many there are, how deep, and how large.
-"""
+"""Files of a snapshot on the disk: opened without trust, and written whole or not at all."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import secrets
 import stat
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
+from coldwarm.contracts.codec import read_bytes
+from coldwarm.contracts.reader import inside
 from coldwarm.contracts.reasons import because
-from coldwarm.errors import ContractError, is_plain, printable, shorten
+from coldwarm.contracts.snapshot import SnapshotFault
+from coldwarm.errors import ContractError, StorageError, is_plain, printable, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from coldwarm.contracts.reasons import Reason
+    from coldwarm.contracts.reasons import Reason, Value
+    from coldwarm.contracts.snapshot import FaultKind
+
+
+def snapshot_fault(kind: FaultKind, path: str, code: str, /, **values: Value) -> SnapshotFault:
+    """Return a fault with a reason of its own."""
+    return SnapshotFault(kind=kind, path=path, reason=because(code, **values))
+
+
+def fault_for(kind: FaultKind, path: str, reason: Reason) -> SnapshotFault:
+    """Return a fault with a reason that is there."""
+    return SnapshotFault(kind=kind, path=path, reason=reason)
+
+
+def reader_fault(kind: FaultKind, folder: Path, error: ContractError) -> SnapshotFault:
+    """Return what the reader of artifacts has found, its file as a path below the folder."""
+    path = error.path.removeprefix(f"{folder}/")
+    reason = because("artifact_wrong", text=error.what)
+    return SnapshotFault(kind=kind, path=path, line=error.line, field=error.field, reason=reason)
+
 
 MOST_FILES = 20_000
 _DEEPEST = 8
@@ -29,7 +48,7 @@ LONGEST = 512
 _MOST_BYTES = 2**29
 """Of one file."""
 _MOST_BYTES_IN_ALL = 2**32
-_CHUNK_BYTES = 2**20
+CHUNK_BYTES = 2**20
 
 
 def _flags(*names: str) -> int:
@@ -65,7 +84,7 @@ class _Digest(NamedTuple):
     sha256: str
 
 
-def entries(folder: Path) -> Iterator[Entry]:
+def list_files(folder: Path) -> Iterator[Entry]:
     """Yield every file below a folder in the order of paths, and what is none with the reason.
 
     Nothing is opened but folders, and no link is followed. A folder below it without anything is
@@ -205,7 +224,7 @@ def _chunks(folder: Path, path: str, most_bytes: int) -> Iterator[bytes]:
             if not stat.S_ISREG(status.st_mode):
                 raise ContractError(shown, "is no regular file; put the file itself there")
             left = most_bytes
-            while chunk := file.read(min(_CHUNK_BYTES, left + 1)):
+            while chunk := file.read(min(CHUNK_BYTES, left + 1)):
                 left -= len(chunk)
                 if left < 0:
                     raise ContractError(shown, f"is larger than {most_bytes} bytes")
@@ -213,3 +232,58 @@ def _chunks(folder: Path, path: str, most_bytes: int) -> Iterator[bytes]:
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise ContractError(shown, f"cannot be read: {why}") from None
+
+
+def sha256_of(data: bytes) -> str:
+    """Return the SHA-256 of bytes: 64 hex digits."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def read_inside(folder: Path, name: str) -> bytes:
+    """Return what a file of a folder holds.
+
+    Raises:
+        ContractError: it is not there, leads out of the folder, or is no file.
+    """
+    return read_bytes(inside(folder, name))
+
+
+def next_to(folder: Path) -> Path:
+    """Return the folder that a folder lies in, named as it was."""
+    return folder.parent if folder.name not in {"", ".."} else folder.absolute().parent
+
+
+def write_new(path: Path, data: bytes) -> None:
+    """Write a file that is not there, and wait until it is on the disk.
+
+    Raises:
+        OSError: it is there, or cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Write a file in place of the one that is there, if any.
+
+    Raises:
+        StorageError: the disk is full, or it cannot be written otherwise.
+    """
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        write_new(part, data)
+        part.replace(path)
+    except OSError as error:
+        raise unwritable(path, error) from error
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+def unwritable(path: Path, error: OSError) -> StorageError:
+    """Return the one line for a place that cannot be written."""
+    reason = error.strerror or str(error)
+    return StorageError(f"cannot write {path}: {reason}; free some space, or name another place")

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import Benchmarks, BenchmarkSamples
-from coldwarm.integrations.foreign.document import Part, TimeS, held
+from coldwarm.integrations.formats import Part, TimeS
 
 if TYPE_CHECKING:
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.integrations.foreign.document import Opened
+    from coldwarm.integrations.formats import Opened
+
 
 TOOL = "hyperfine"
 
@@ -39,13 +40,15 @@ def benchmarks(opened: Opened) -> Benchmarks:
         ContractError: the document is broken.
     """
     document = opened.typed(_Document)
-    kept = held(opened, ((one.command, _benchmark(one)) for one in document.results))
+    kept, left_out, failed = opened.by_name(
+        (one.command, _benchmark(one)) for one in document.results
+    )
     return Benchmarks(
         path=opened.path,
         tool=TOOL,
-        benchmarks=kept.benchmarks,
-        left_out=kept.left_out,
-        failed=kept.failed,
+        benchmarks=kept,
+        left_out=left_out,
+        failed=failed,
     )
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.contracts.result import Benchmarks, BenchmarkSamples
-from coldwarm.integrations.foreign.document import Part, TimeS, held, plain
+from coldwarm.integrations.formats import Part, TimeS, plain
 
 if TYPE_CHECKING:
-    from coldwarm.integrations.foreign.document import Opened
+    from coldwarm.integrations.formats import Opened
+
 
 TOOL = "pytest-benchmark"
 
@@ -49,13 +50,15 @@ def benchmarks(opened: Opened) -> Benchmarks:
         ContractError: the document is broken, or holds no samples.
     """
     document = opened.typed(_Document)
-    kept = held(opened, ((one.fullname, _benchmark(opened, one)) for one in document.benchmarks))
+    kept, left_out, _ = opened.by_name(
+        (one.fullname, _benchmark(opened, one)) for one in document.benchmarks
+    )
     cpu, when = document.machine_info.cpu.brand_raw, document.datetime
     return Benchmarks(
         path=opened.path,
         tool=TOOL,
-        benchmarks=kept.benchmarks,
-        left_out=kept.left_out,
+        benchmarks=kept,
+        left_out=left_out,
         cpu=plain(cpu) if cpu else None,
         started_at=plain(when) if when else None,
     )

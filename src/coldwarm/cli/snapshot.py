@@ -1,0 +1,583 @@
+"""``coldwarm snapshot``: results that a stranger can verify, rerun and compare."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+
+from coldwarm.cli import _options, _output
+from coldwarm.cli._commands import Measuring
+from coldwarm.cli._groups import Group
+from coldwarm.cli._options import say
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from coldwarm.contracts.environment import Identifying
+    from coldwarm.contracts.snapshot import Replication, SnapshotMade
+    from coldwarm.publish.content import Content, Snapshot, View
+    from coldwarm.publish.create import Made, Request
+
+_WORKFLOW = (
+    *("GITHUB_WORKFLOW", "GITHUB_REPOSITORY", "GITHUB_REF", "GITHUB_SHA"),
+    *("GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT"),
+)
+"""Variables of a workflow on GitHub that say which one made a snapshot."""
+_FORMATS = {"report.html": "html", "validation_report.pdf": "pdf"}
+"""The files of a snapshot that the reports render, as ``coldwarm.publish.layout`` names them."""
+_LONGEST = 80
+"""Characters of an id that another is made of."""
+_PATH = click.Path(path_type=Path)
+_KEY = click.option(
+    "--public-key",
+    "key",
+    metavar="PUB.PEM",
+    type=_PATH,
+    help="The key of its maker, from elsewhere than the snapshot: it must be signed with it.",
+)
+_IDENTITY = click.option(
+    "--identity",
+    metavar="NAME",
+    help="Who must have signed through sigstore: a mail address, or the address of a workflow.",
+)
+_ISSUER = click.option("--issuer", metavar="URL", help="Who vouches for that identity.")
+
+
+@click.group(name="snapshot", cls=Group)
+def command() -> None:
+    """Make, check and share snapshots: immutable sets of results with hashes and signatures."""
+
+
+def views(*, skip_missing: bool) -> Mapping[str, View]:
+    """Return what renders each file of a snapshot that the reports do, by its path.
+
+    Args:
+        skip_missing: Whether a file is left out, and that is told, where an extra is missing; else
+            that raises ``MissingError``.
+    """
+
+    def view(path: str) -> View:
+        def rendered(content: Content) -> bytes | None:
+            from coldwarm.installing import MissingError
+
+            try:
+                return _render(path, content)
+            except MissingError as error:
+                if not skip_missing:
+                    raise
+                say(f"coldwarm: {path} is left out: {error}", err=True)
+                return None
+
+        return rendered
+
+    return {path: view(path) for path in _FORMATS}
+
+
+def _render(path: str, content: Content) -> bytes | None:
+    """Return a file; ``None``: there is nothing to show."""
+    from coldwarm.catalogue.describe import verdict_table
+    from coldwarm.report.formats import base
+
+    results = [run.measured for run in content.runs]
+    format_ = base.load(_FORMATS[path])
+    with_verdicts = getattr(format_, "with_verdicts", None)
+    if with_verdicts is not None:
+        verdicts = [
+            verdict_table(one.index, one.environment, one.not_judged, one.n_otherwise)
+            for one in content.verdicts
+        ]
+        files: dict[str, bytes] = with_verdicts(results, verdicts, path)
+        return files[path]
+    return format_.files(results, path)[path] if results else None
+
+
+@command.command(name="create")
+@click.argument("results", metavar="RESULT...", nargs=-1, required=True, type=_PATH)
+@click.option("--id", "snapshot_id", required=True, metavar="ID", help="Its name, for good.")
+@click.option(
+    "--out-dir",
+    required=True,
+    type=_PATH,
+    help="The folder of the snapshot: a new or an empty one.",
+)
+@click.option(
+    "--deterministic",
+    is_flag=True,
+    help="The same bytes from the same results: dated as they are, no workflow told.",
+)
+@click.option(
+    "--with-wheel", is_flag=True, help="Put the wheel of this coldwarm in, and into the lock."
+)
+@click.option(
+    "--with-code",
+    is_flag=True,
+    help="Put the functions of a bench in, with what they import from this folder, so that others "
+    "can measure them again. Run it in the folder that the bench ran in.",
+)
+@click.option(
+    "--with-data",
+    "data",
+    multiple=True,
+    type=_PATH,
+    help="A file or folder below this one that the functions read; may be repeated.",
+)
+@click.option(
+    "--author",
+    "authors",
+    multiple=True,
+    metavar="NAME",
+    help="Who is to be cited; may be repeated. Without, nobody is named.",
+)
+@click.option("--no-report", is_flag=True, help="Leave out report.html and validation_report.pdf.")
+@click.option("--license", "licence", metavar="SPDX", help="Such as CC-BY-4.0; none is assumed.")
+@click.option(
+    "--index",
+    "indexes",
+    multiple=True,
+    metavar="URL",
+    help="Package index that pip asks for the hashes of wheels in place of its main one; may be "
+    "repeated.",
+)
+@click.option(
+    "--wheels",
+    "folders",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Folder with wheels that no index has; may be repeated.",
+)
+@click.option("--offline", is_flag=True, help="Ask no index: no pylock.toml, only versions.")
+@click.option(
+    "--registry",
+    type=_PATH,
+    help="Registry whose ids are taken; default the one beside the folder.",
+)
+@_options.output("json")
+def _create(
+    results: tuple[Path, ...],
+    *,
+    snapshot_id: str,
+    out_dir: Path,
+    indexes: tuple[str, ...],
+    folders: tuple[Path, ...],
+    registry: Path | None,
+    form: str,
+    with_code: bool,
+    data: tuple[Path, ...],
+    offline: bool,
+    no_report: bool,
+    **given: Any,  # noqa: ANN401 - options that are handed on by name
+) -> None:
+    """Make a snapshot of finished runs: an immutable folder with the hash of every file.
+
+    RESULT is what `coldwarm run`, `bench`, `patterns run` or `claims run` wrote to. Everything in
+    it is computed and judged again, and nothing is made of results that are not valid. Secrets,
+    user and host names and home folders are in no file; what else could identify a person or a firm
+    is listed.
+
+    Exit status: 0 made, 2 the id or the folder is taken, 3 a result is not valid.
+    """
+    from coldwarm.contracts.codec import without_secrets
+    from coldwarm.publish import code, wheels
+    from coldwarm.publish.collect import collect
+    from coldwarm.publish.create import Request, create
+    from coldwarm.report import snapshot
+
+    for index in indexes:
+        if not wheels.is_web(index):
+            raise _options.wrong("--index", "is no address that begins with https:// or http://")
+    if offline and indexes:
+        text = "--offline and --index exclude each other; give one of them"
+        raise click.UsageError(text)
+    if data and not with_code:
+        text = "--with-data is of functions, which --with-code puts in; give both"
+        raise click.UsageError(text)
+    content = collect(results)
+    request = Request(
+        snapshot_id,
+        content,
+        code=code.collect(content.runs, Path.cwd(), data) if with_code else None,
+        sources=None if offline else wheels.Sources(indexes, folders),
+        workflow={name: os.environ[name] for name in _WORKFLOW if os.environ.get(name)},
+        views={} if no_report else views(skip_missing=True),
+        **given,
+    )
+    record = _record_of(create(request, out_dir, registry), request, out_dir)
+    if form == "json":
+        _options.print_record(record)
+        return
+    for line in snapshot.made_lines(without_secrets(record)):
+        say(line)
+
+
+def _record_of(made: Made, request: Request, folder: Path) -> SnapshotMade:
+    from coldwarm.contracts.snapshot import SnapshotMade
+    from coldwarm.publish import code, layout
+
+    return SnapshotMade(
+        snapshot_id=request.snapshot_id,
+        folder=str(folder),
+        snapshot_index_sha256=made.index_sha256,
+        n_files=len(made.files),
+        n_bytes=sum(map(len, made.files.values())),
+        lock=None if made.no_lock else layout.LOCK,
+        without_wheel=made.not_locked,
+        not_repeatable=code.not_repeatable(request.content.runs, request.code),
+        masked=request.content.masked,
+        identifying=list(_identifying(made, request)),
+        null_reasons={"lock": made.no_lock} if made.no_lock else {},
+    )
+
+
+def _identifying(made: Made, request: Request) -> Iterator[Identifying]:
+    from coldwarm.contracts.environment import Identifying
+    from coldwarm.publish import layout, wheels
+    from coldwarm.report.identifying import left_in
+
+    for run in request.content.runs:
+        yield from left_in(run.folder, run.environment, run.cases)
+    for one in request.content.verdicts:
+        if one.environment is not None:
+            cases = [case for run in one.runs for case in run.cases]
+            yield from left_in(f"{one.kind}/**", one.environment, cases)
+    hosts = wheels.hosts_in(made.files.get(layout.LOCK, b"").decode())
+    workflow = () if request.deterministic else request.workflow
+    for field, held in (
+        (f"{layout.LOCK}: packages.*.url", hosts if wheels.is_set_up(request.sources) else ()),
+        (f"{layout.CITATION}: authors", request.authors),
+        (f"{layout.INDEX}: workflow", workflow),
+    ):
+        if held:
+            yield Identifying(field=field, holds=", ".join(held), left_out="kept")
+
+
+@command.command("verify")
+@click.argument("folder", metavar="DIR", type=_PATH)
+@_KEY
+@_IDENTITY
+@_ISSUER
+@click.option(
+    "--strict", is_flag=True, help="Exit with 3 where anything is only hashed, and not proved."
+)
+@_options.output("json", note=" JSON: the verification, with every fault.")
+def _verify(
+    folder: Path,
+    *,
+    key: Path | None,
+    identity: str | None,
+    issuer: str | None,
+    strict: bool,
+    form: str,
+) -> int:
+    """Check that the snapshot in DIR, or in an archive, is whole and says what it measured.
+
+    Every file must be the one that the index names, and keep its contract; every figure, verdict
+    and answer is computed again from the raw samples, page and print are made again. Nothing in it
+    is executed. Each file and figure is proved, only hashed, or wrong; what is only hashed is
+    counted first.
+
+    Exit status: 0 nothing is wrong; 3 a file is missing, too much, changed, or not of its contract,
+    or with --strict anything is only hashed; 5 the contents contradict each other; 6 the signature
+    is not of it; 2 there is no snapshot.
+    """
+    from coldwarm.contracts.reasons import because
+    from coldwarm.errors import ExitCode
+    from coldwarm.publish import signing
+    from coldwarm.publish.archive import is_packed_here, unpacked
+    from coldwarm.publish.verify import exit_code, verify
+    from coldwarm.report import snapshot
+
+    signer = signing.signer(identity, issuer)
+    with unpacked(folder) as place:
+        verified = verify(place, key, signer, views=views(skip_missing=False))
+        if not verified.faults and not folder.is_dir() and not is_packed_here(folder, place):
+            verified.not_made[folder.name] = because("packed_otherwise")
+        found = verified.told(folder)
+    if form == "json":
+        _options.print_record(found)
+    else:
+        for line in snapshot.verified_lines(found):
+            say(line, err=not found.holds)
+    return ExitCode.FAILED if strict and found.holds and not found.proved else exit_code(found)
+
+
+@command.command("sign")
+@click.argument("folder", metavar="DIR", type=_PATH)
+@click.option(
+    "--key",
+    metavar="KEY.PEM",
+    type=_PATH,
+    help="Private key of Ed25519: openssl genpkey -algorithm ed25519 -out key.pem makes one.",
+)
+@click.option(
+    "--keyless",
+    is_flag=True,
+    help="Sign by the identity of this workflow through sigstore, which needs a network.",
+)
+def _sign(folder: Path, key: Path | None, *, keyless: bool) -> None:
+    """Sign the snapshot in DIR.
+
+    Writes `snapshot_index.json.sig`, the raw 64 bytes of Ed25519 over `snapshot_index.json`, and
+    the public key beside it. The index names the hash of every file, so the signature holds for
+    all of them. A snapshot that does not verify is not signed.
+    """
+    from coldwarm.publish import layout, signing
+    from coldwarm.publish.verify import require
+
+    if (key is None) != keyless:
+        text = "give --key KEY.PEM, or --keyless to sign by an identity"
+        raise click.UsageError(text)
+    require(folder, folder, unsigned=True)
+    if key is None:
+        said, names = f"as {signing.sign_keyless(folder)}", [layout.BUNDLE]
+    else:
+        said = f"with the key SHA-256 {signing.sign(folder, key)}"
+        names = [layout.SIGNATURE, layout.PUBLIC_KEY]
+    for text in (f"Signed {said}", *(f"  {folder / name}" for name in names)):
+        say(text)
+
+
+@command.command("compare")
+@click.argument("a", metavar="A", type=_PATH)
+@click.argument("b", metavar="B", type=_PATH)
+@_options.output(*_output.EVERY_FORM, note=_output.NOTE)
+def _compare(a: Path, b: Path, form: str) -> None:
+    """Compare snapshot B with snapshot A: inputs, gates, protocol, environment and timings.
+
+    Of patterns and claims, the verdicts that changed are listed. Both are verified first. Timings
+    get verdicts as in `coldwarm compare`, whatever else differs; that is listed before them.
+
+    Exit status: 0 compared, 2 there is no snapshot; 3, 5 and 6 as of `coldwarm snapshot verify`.
+    """
+    from contextlib import ExitStack
+
+    from coldwarm.cli import _stored
+    from coldwarm.publish.archive import unpacked
+    from coldwarm.publish.compare import compare_snapshots
+    from coldwarm.publish.verify import require
+    from coldwarm.report import snapshot
+
+    with ExitStack() as stack:
+        sides = [require(stack.enter_context(unpacked(path)), path) for path in (a, b)]
+        for path, side in zip((a, b), sides, strict=True):
+            for name, run in side.runs.items():
+                _stored.tell(f"{path}: {name}", run.otherwise)
+        found = compare_snapshots(*sides)
+    _output.emit(form, found, lambda: snapshot.comparison(found))
+
+
+@command.command("replicate", cls=Measuring)
+@click.argument("folder", metavar="DIR", type=_PATH)
+@click.option(
+    "--out-dir",
+    required=True,
+    type=_PATH,
+    help="For the replica and replication_report.json: a new or an empty folder.",
+)
+@_KEY
+@_IDENTITY
+@_ISSUER
+@click.option(
+    "--trust",
+    is_flag=True,
+    help="Run what its maker has chosen though nothing says who that is.",
+)
+@click.option("--python", metavar="PROGRAM", help="The interpreter that the environment is of.")
+@click.option(
+    "--as-it-is",
+    is_flag=True,
+    help="Measure in the environment that runs this, and install nothing.",
+)
+@click.option(
+    "--with-its-wheel",
+    "with_wheel",
+    is_flag=True,
+    help="Run the coldwarm that lies in the snapshot, which is code of its maker.",
+)
+@click.option(
+    "--noise",
+    "noises",
+    multiple=True,
+    type=_PATH,
+    help="A report that `coldwarm noise` has kept. Default: those of this machine in out.",
+)
+@click.option("--keep-environment", is_flag=True, help="Keep the virtual environment afterwards.")
+@click.option(
+    "--time-budget",
+    "budget_s",
+    type=_options.Duration(),
+    help="For each run, in place of its own.",
+)
+@_options.output(*_output.EVERY_FORM, note=f" JSON: the report.{_output.NOTE}")
+def _replicate(
+    folder: Path,
+    *,
+    out_dir: Path,
+    key: Path | None,
+    identity: str | None,
+    issuer: str | None,
+    noises: tuple[Path, ...],
+    form: str,
+    **given: Any,  # noqa: ANN401 - options that are handed on by name
+) -> int:
+    """Measure the snapshot in DIR again, and say case by case whether the figures agree.
+
+    **Replicating runs code that the maker of the snapshot has chosen.** Nothing is installed or run
+    without --public-key, --identity or --trust; its names are shown first.
+
+    The snapshot is verified. A fresh virtual environment gets what coldwarm and the measured
+    backends need of the distributions of its lock, by their hashes and as wheels alone, and the
+    coldwarm that measured; then each suite is run by the options that it was run with. On the
+    machine of the original, seconds must agree within the stated intervals; on another one, the
+    ratios to the baseline. Patterns and claims are left out:
+    `coldwarm patterns run` and `coldwarm claims run` measure those again.
+
+    Exit status: 0 no case disagrees, 1 one does, or gave no valid answer, 2 it cannot be repeated
+    here, 4 nothing could be told; 3, 5 and 6 as of `coldwarm snapshot verify`.
+    """
+    from coldwarm.errors import ExitCode
+    from coldwarm.publish import replicate, signing
+    from coldwarm.publish.archive import unpacked
+    from coldwarm.publish.verify import require
+    from coldwarm.report import snapshot
+    from coldwarm.runner import recompute
+
+    if given["as_it_is"] and (given["python"] or given["with_wheel"]):
+        text = "--as-it-is makes no environment; leave out --python and --with-its-wheel"
+        raise click.UsageError(text)
+    signer = signing.signer(identity, issuer)
+    with unpacked(folder) as place:
+        verified = require(place, folder, key, signer)
+        if verified.verdicts:
+            _leave_out_verdicts(folder, has_runs=bool(verified.runs))
+        reports = recompute.read_noise(noises or None, ())
+        request = replicate.Request(verified, out_dir, noise=reports, **given)
+        report = replicate.repeat(request, _tell)
+        _publish(out_dir, verified, report)
+    _output.emit(form, report, lambda: snapshot.replication(report))
+    if form == "table":
+        say(f"Report: {out_dir / replicate.REPORT}", before="\n")
+    if report.n_disagree or report.n_lost:
+        return ExitCode.REGRESSION
+    return ExitCode.FINE if report.n_agree else ExitCode.NOTHING_VALID
+
+
+def _tell(text: str) -> None:
+    say(f"coldwarm: {text}", err=True)
+
+
+def _leave_out_verdicts(folder: Path, *, has_runs: bool) -> None:
+    """Say that patterns and claims are not repeated, which other commands measure.
+
+    Raises:
+        UsageError: there is nothing else.
+    """
+    others = "coldwarm patterns run and coldwarm claims run measure those again"
+    if not has_runs:
+        text = f"{folder} holds patterns or claims and no run of a suite, so nothing is repeated"
+        raise click.UsageError(f"{text}; {others}")
+    _tell(f"its patterns and claims are left out: {others}")
+
+
+def _publish(out_dir: Path, original: Snapshot, report: Replication) -> None:
+    """Make a snapshot of the replica, and the published report that names both."""
+    from coldwarm.contracts import codec
+    from coldwarm.contracts.snapshot import SnapshotIndex
+    from coldwarm.publish import layout, replicate
+    from coldwarm.publish.collect import collect
+    from coldwarm.publish.create import Request, create
+    from coldwarm.publish.storage import replace_file
+
+    content = collect([out_dir / replicate.RUNS / run.name for run in report.runs])
+    name = f"{report.original.snapshot_id[:_LONGEST]}-replica"
+    made = create(Request(name, content, sources=None), out_dir / "snapshot")
+    replica = codec.decode_as(SnapshotIndex, made.files[layout.INDEX])
+    published = replicate.published_report(original, replica, made.index_sha256, report)
+    replace_file(out_dir / layout.PUBLISHED / replicate.REPORT, codec.encode(published))
+
+
+@command.command(name="package")
+@click.argument("directory", metavar="DIR", type=_PATH)
+@click.option(
+    "--out",
+    type=_PATH,
+    help="The archive; default the snapshot's id with .tar.gz, beside DIR.",
+)
+@_options.output("json")
+def _package(directory: Path, out: Path | None, form: str) -> None:
+    """Pack a snapshot into an archive with its digest beside it, the same bytes each time.
+
+    Only files that the index of the snapshot names go in, with the index and its signatures. A file
+    that is missing, changed or added ends this with exit status 3.
+    """
+    from coldwarm.contracts.codec import without_secrets
+    from coldwarm.publish.archive import package
+    from coldwarm.report import snapshot
+
+    record = package(directory, out)
+    if form == "json":
+        _options.print_record(record)
+        return
+    for line in snapshot.packed_lines(without_secrets(record)):
+        say(line)
+
+
+@command.group(name="registry")
+def _registry() -> None:
+    """Keep an index of many snapshots, each id once, with the hashes of their content."""
+
+
+@_registry.command(name="add")
+@click.argument("directories", metavar="DIR...", nargs=-1, required=True, type=_PATH)
+@click.option("--registry", type=_PATH, help="Its file; default snapshot_registry.json beside DIR.")
+@click.option(
+    "--link",
+    "links",
+    multiple=True,
+    metavar="NAME=URL",
+    help="Where more of it is, such as archive=https://…; may be repeated.",
+)
+def _add(directories: tuple[Path, ...], registry: Path | None, links: tuple[str, ...]) -> None:
+    """Add snapshots, by the hashes of their index and manifest.
+
+    An id that is there with another content is refused: exit status 2.
+    """
+    from coldwarm.publish import create
+
+    named = dict(_link(text) for text in links)
+    for folder in directories:
+        path = registry or create.registry_beside(folder)
+        entry = create.register(folder, path, named)
+        sha256 = entry.artifacts.snapshot_index_sha256
+        say(f"{entry.snapshot_id}: {sha256} in {path}")
+
+
+@_registry.command(name="list")
+@click.option(
+    "--registry",
+    type=_PATH,
+    default=Path("snapshot_registry.json"),
+    show_default=True,
+    help="Its file.",
+)
+@_options.output("json", note=" JSON: the registry.")
+def _list(registry: Path, form: str) -> None:
+    """List the snapshots of a registry, the oldest first."""
+    from coldwarm.publish.create import load_registry
+    from coldwarm.report import snapshot
+
+    record = load_registry(registry)
+    if form == "json":
+        _options.print_record(record)
+        return
+    for line in snapshot.registry_lines(record):
+        say(line)
+
+
+def _link(given: str) -> tuple[str, str]:
+    name, equals, url = given.partition("=")
+    if not equals or not name or not url.startswith(("https://", "http://")):
+        raise _options.wrong("--link", f"{given!r:.60}: write NAME=https://…")
+    return name, url
