@@ -29,7 +29,8 @@ NAME = results.NAME
 
 def committed(made: Exported, **commits: figures.Commit) -> dict[str, bytes]:
     known = figures.Exported(made.measured, made.figures, [], commits)
-    return formats.load("asv").files(known)
+    files: dict[str, bytes] = formats.load("asv").files(known)
+    return files
 
 
 COMMITS = [figures.Commit(10 * f"{n}abc", 1_700_000_000_000 + n) for n in (1, 2)]

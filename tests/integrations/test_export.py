@@ -44,7 +44,8 @@ def by_name(made: Exported) -> dict[str, Figure]:
 
 
 def text(made: Exported, form: str) -> str:
-    return formats.load(form).files(made)[""].decode()
+    data: bytes = formats.load(form).files(made)[""]
+    return data.decode()
 
 
 def test_a_figure_is_what_the_run_says(made: Exported) -> None:

@@ -25,7 +25,6 @@ from coldwarm.errors import ColdwarmError, ListedError, UsageError
 from coldwarm.integrations import figures, opening
 from coldwarm.integrations.figures import exported
 from coldwarm.integrations.formats import Opened, pyperf
-from coldwarm.integrations.formats import pyperf as pyperf_format
 from coldwarm.report import compare, terminal
 from coldwarm.report.sentences import counted
 from coldwarm.report.units import duration
@@ -61,7 +60,7 @@ def alone() -> Iterator[None]:
 
 def starts(measured: Measured, called: str) -> list[dict[str, Any]]:
     """Return the figures of fresh processes of the one function that was measured."""
-    found = list(pyperf_format.document(exported(measured))["benchmarks"])
+    found = list(pyperf.document(exported(measured))["benchmarks"])
     for one in found:
         rest = one["metadata"]["name"].partition("/")[2]
         one["metadata"]["name"] = figures.told(f"{called}/{rest}")
