@@ -205,7 +205,7 @@ def test_what_was_measured_is_saved_and_compared(session: pytest.Pytester) -> No
     names = [one["metadata"]["name"].partition("::")[2] for one in saved["benchmarks"]]
     assert names == ["test_calls sum/warm_process/call", "test_calls sum/warm_process/call (2)"]
     done = session.runpytest("--coldwarm-compare", "base.json")
-    done.stdout.fnmatch_lines(["*B against A*", "A  base.json*", "B  this session*"])
+    done.stdout.fnmatch_lines(["*B against A*", "A  *base.json*", "B  *this session*"])
     done.stdout.fnmatch_lines(["2 figures of 2 cases: 0 same, 2 undecided."])
 
 
