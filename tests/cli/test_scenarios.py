@@ -53,7 +53,7 @@ def test_the_whole_loop_is_in_the_result(result: Path) -> None:
 
 def test_its_artifacts_are_valid_and_it_is_shown(result: Path) -> None:
     command("validate", str(result))
-    assert scenarios.TITLE in command("show", str(result))
+    assert scenarios.LOOPS_TITLE in command("show", str(result))
     assert "variable_length_bucketed 64 f32" in command("show", str(result), "--format", "markdown")
 
 

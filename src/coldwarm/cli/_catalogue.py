@@ -193,7 +193,7 @@ def proved(path: Path, found: Stored) -> Again:
         UsageError: a run is not there.
         ContractError: a file does not keep its contract, or says what its observations do not say.
     """
-    from coldwarm.cli._stored import tell
+    from coldwarm.cli._output import tell
 
     for error in found.held.faults:
         raise error

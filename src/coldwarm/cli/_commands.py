@@ -1,4 +1,4 @@
-"""What kinds of commands there are: those that measure, and those with defaults in a file.
+"""Groups and kinds of commands: of a folder, that measure, with defaults in a file.
 
 The defaults stand under ``[tool.coldwarm]`` in the nearest ``pyproject.toml`` upward from the
 working directory, in a table for each command, such as ``[tool.coldwarm.run]``. They are read
@@ -8,7 +8,9 @@ strictly: a default that silently applies to nothing would be believed.
 from __future__ import annotations
 
 import os
+import pkgutil
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +20,65 @@ from click.types import BoolParamType, FloatParamType, IntParamType
 from coldwarm.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+
+def refuse_empty(arguments: Sequence[str]) -> None:
+    """Refuse arguments that say nothing: what an unset variable gives would choose everything.
+
+    Raises:
+        UsageError: there is one.
+    """
+    for before, argument in zip(["", *arguments], arguments, strict=False):
+        option, equals, value = argument.partition("=")
+        named = option.startswith("--") and equals
+        if not (value if named else argument).strip():
+            name = option if named else before
+            of = f" after {name}" if name.startswith("-") else ""
+            raise UsageError(f"an argument{of} is empty: is a variable not set?")
+
+
+class Group(click.RichGroup):
+    """Commands of which one that is not known is told with those that are."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command, or say which names are near.
+
+        Raises:
+            UsageError: there is no such command, or an argument says nothing.
+        """
+        refuse_empty(args[:1])
+        name = args[0]
+        if name not in self.list_commands(ctx):
+            from coldwarm.registry import unknown
+
+            raise unknown("command", name, self.list_commands(ctx))
+        known, command, rest = super().resolve_command(ctx, args)
+        own = getattr(command, "own", None)  # of one that hands the others on
+        refuse_empty(rest if own is None else own(rest))
+        return known, command, rest
+
+
+class Commands(Group):
+    """The commands of the folder, each in the file that it is named after."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands."""
+        del ctx
+        names = [info.name for info in pkgutil.iter_modules(import_module(_PACKAGE).__path__)]
+        return sorted(name for name in names if name != "main" and not name.startswith("_"))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command by name; ``None`` where there is no such file."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        command: click.Command = import_module(f"{_PACKAGE}.{cmd_name}").command
+        return command
+
+
+_PACKAGE = "coldwarm.cli"
 FILE = "pyproject.toml"
 _CONFIGURED = ("bench", "compare", "run")
 _NOT_DEFAULTS = {"help", "json", "out-dir", "resume"}

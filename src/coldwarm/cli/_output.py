@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import shlex
+from contextlib import contextmanager, suppress
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,12 +14,25 @@ import rich_click as click
 
 from coldwarm.cli import _options
 from coldwarm.cli._options import say
-from coldwarm.errors import storage_error
+from coldwarm.errors import StorageError, storage_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from coldwarm.errors import ContractError
     from coldwarm.report.document import Document
+    from coldwarm.report.formats.base import Format
+
+
+def tell(path: Path | str, otherwise: Sequence[ContractError]) -> None:
+    """Say, beside what is shown, how many stored values are not shown and not proved."""
+    if not otherwise:
+        return
+    from coldwarm.report.provenance import sentence
+
+    text = f"coldwarm: {path}: {sentence(len(otherwise))}; the first is {otherwise[0]}"
+    say(text, err=True)
+
 
 _PICTURE_COLUMNS = 80
 FORMS = ("json", "markdown", "github")
@@ -101,3 +116,65 @@ def print_place(path: Path, *, verbose: bool) -> None:
     say(f"Artifacts: {path}", before="\n")
     if not verbose:
         say(f"More: coldwarm show {shlex.quote(str(path))} --verbose")
+
+
+def write_page(folder: Path) -> Path:
+    """Write the page of a run into its folder, and return its path.
+
+    Raises:
+        StorageError: it cannot be written.
+    """
+    from coldwarm.report.formats.base import load
+    from coldwarm.runner import recompute
+
+    made = load("html")
+    place = beside(folder, made, "html")
+    with uncollected():
+        files = made.files([recompute.read(folder)], place.name)
+    for name, data in files.items():
+        write(folder / name, data)
+    return place
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Keep Python from looking for what is no longer needed: of a large result that takes long."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def beside(result: Path, made: Format, name: str) -> Path:
+    """Return where a report in a format lies that no other place was named for.
+
+    That of a snapshot lies beside its folder, to which nothing may be added.
+    """
+    from coldwarm.publish import layout
+    from coldwarm.publish.storage import next_to
+
+    file = f"report{made.SUFFIX}" if made.SUFFIX else f"report-{name}"
+    if (result / layout.INDEX).is_file():
+        return next_to(result) / f"{result.absolute().name}-{file}"
+    return (result if result.is_dir() else result.parent) / file
+
+
+def write(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all.
+
+    Raises:
+        StorageError: it cannot be written.
+    """
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished.write_bytes(data)
+        unfinished.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            unfinished.unlink(missing_ok=True)
+        text = f"cannot write {path}: {error.strerror or error}; name another place with --out"
+        raise StorageError(text) from None

@@ -10,7 +10,7 @@ import rich_click as click
 from click.exceptions import Exit, NoArgsIsHelpError
 
 from coldwarm import __version__
-from coldwarm.cli._groups import Commands
+from coldwarm.cli._commands import Commands
 from coldwarm.errors import ColdwarmError, ExitCode, printable, shorten
 
 _OF_NAMES = {EACCES, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS}

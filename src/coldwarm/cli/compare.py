@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from coldwarm.cli import _options, _output, _stored
+from coldwarm.cli import _options, _output
 from coldwarm.cli._commands import Configured
 from coldwarm.errors import ExitCode, ListedError, NothingComparableError
 
@@ -106,7 +106,7 @@ def command(
         _refuse(noises, "--noise", "is of runs of coldwarm; give several files a side: A1,A2 B1,B2")
     comparison = judged(first, second, limits, fields, noises or None, pairs)
     for one in runs:
-        _stored.tell(one.path, one.otherwise)
+        _output.tell(one.path, one.otherwise)
     files = next((one.files for one in second if isinstance(one, Measured)), {})
     _output.emit(form, comparison, lambda: words.document(comparison, files, everything=everything))
     _options.refuse_unheard(guarded, comparison.counts)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from coldwarm.cli import _stored
+from coldwarm.cli import _output
 from coldwarm.cli._options import say
 from coldwarm.errors import ContractError, InvalidResultError, UsageError
 from coldwarm.integrations import formats
@@ -65,7 +65,7 @@ def command(*, result: Path, form: str, out: Path | None, commit: str | None) ->
         text = f"{form} does not keep results by commit; leave --commit out"
         raise UsageError(text)
     measured = recompute.read(result)
-    _stored.tell(result, measured.otherwise)
+    _output.tell(result, measured.otherwise)
     found = figures.exported(measured)
     reasons = {one.name: why for one in found.figures if (why := made.why_not(one))}
     found = figures.without(found, reasons)
@@ -123,7 +123,7 @@ def _commit(revision: str) -> Commit:
 
 
 def _write(made: Any, files: Mapping[str, bytes], out: Path | None) -> None:  # noqa: ANN401 - a module
-    from coldwarm.cli.report.page import write
+    from coldwarm.cli._output import write
 
     if out is None:
         click.echo(_only(files.values()), nl=False)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from coldwarm.cli import _options, _output, _stored
+from coldwarm.cli import _options, _output
 from coldwarm.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def command(
         text = f"{shapes} shapes need as many calls, not {calls}: raise --calls to {shapes}"
         raise click.BadParameter(text, param_hint="--shapes")
     suite, cases, otherwise = recompute.read_run(directory)
-    _stored.tell(directory, otherwise)
+    _output.tell(directory, otherwise)
     job = Job(calls, shapes, processes, caches)
     groups = _groups(directory, cases, group)
     plans = _plans(groups, job, sweep)

@@ -87,7 +87,7 @@ def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - optio
         outcome = suite.run(options, out_dir, resume=resume, more_s=more_s, listener=progress)
     _show(outcome, given["form"], verbose=given["verbose"])
     if given["page"] and outcome.suite.n_ok:
-        from coldwarm.cli.report.page import write_page
+        from coldwarm.cli._output import write_page
 
         say(f"Page: {write_page(outcome.path)}", err=True)
     return _code(outcome)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import rich_click as click
 
-from coldwarm.cli import _options, _output, _stored
+from coldwarm.cli import _options, _output
 from coldwarm.cli.run import print_run
 
 
@@ -27,7 +27,7 @@ def command(directory: Path, form: str, *, verbose: bool) -> None:
     from coldwarm.stats.bench_report import bench_report
 
     suite, cases, otherwise = recompute.read_run(directory)
-    _stored.tell(directory, otherwise)
+    _output.tell(directory, otherwise)
     if form != "json" and suite.suite == "bench" and cases:
         report, plan = bench_report(suite, cases, str(directory), Policy())
         _output.emit(

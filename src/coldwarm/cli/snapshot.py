@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from coldwarm.cli import _options, _output
-from coldwarm.cli._commands import Measuring
-from coldwarm.cli._groups import Group
+from coldwarm.cli._commands import Group, Measuring
 from coldwarm.cli._options import say
 
 if TYPE_CHECKING:
@@ -353,7 +352,7 @@ def _compare(a: Path, b: Path, form: str) -> None:
     """
     from contextlib import ExitStack
 
-    from coldwarm.cli import _stored
+    from coldwarm.cli import _output
     from coldwarm.publish.archive import unpacked
     from coldwarm.publish.compare import compare_snapshots
     from coldwarm.publish.verify import require
@@ -363,7 +362,7 @@ def _compare(a: Path, b: Path, form: str) -> None:
         sides = [require(stack.enter_context(unpacked(path)), path) for path in (a, b)]
         for path, side in zip((a, b), sides, strict=True):
             for name, run in side.runs.items():
-                _stored.tell(f"{path}: {name}", run.otherwise)
+                _output.tell(f"{path}: {name}", run.otherwise)
         found = compare_snapshots(*sides)
     _output.emit(form, found, lambda: snapshot.comparison(found))
 

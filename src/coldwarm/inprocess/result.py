@@ -130,8 +130,8 @@ class BenchResult:
             return []
         own = filled.by_default([self.case] if self.case else [])
         codes = [one.code for one in needed if one.code]
-        texts = [f"{filled.TITLE}{': ' if codes else ''}{', '.join(codes)}"]
-        return texts + [f"{filled.DEFAULT}: {figure}" for _, figure in own]
+        texts = [f"{filled.FILLED_TITLE}{': ' if codes else ''}{', '.join(codes)}"]
+        return texts + [f"{filled.BY_DEFAULT}: {figure}" for _, figure in own]
 
     def _to_copy(self) -> list[str]:
         """Return the lines that a shell takes, which are not to be broken."""

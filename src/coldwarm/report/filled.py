@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult
     from coldwarm.report.document import Block
 
-TITLE = "Filled caches come with these settings; DIR is a folder of your own"
-CODE = "{code} in the program"
-DEFAULT = "with the framework's own settings, only a cache directory set"
+FILLED_TITLE = "Filled caches come with these settings; DIR is a folder of your own"
+_CODE = "{code} in the program"
+BY_DEFAULT = "with the framework's own settings, only a cache directory set"
 
 
 class Needed(NamedTuple):
@@ -50,12 +50,12 @@ def blocks(needed: Sequence[Needed], by_default: Sequence[tuple[str, str]]) -> I
     """Yield what filled caches need, each line for the shell in a block of its own."""
     if not needed:
         return
-    yield Heading(TITLE)
+    yield Heading(FILLED_TITLE)
     for one in needed:
         yield Paragraph(": ".join(filter(None, (one.candidates, one.code))))
         if one.line:
             yield Shell(one.line)
-    yield from terms(by_default, title=DEFAULT)
+    yield from terms(by_default, title=BY_DEFAULT)
 
 
 def line(settings: Sequence[CacheSetting]) -> str:
@@ -69,7 +69,7 @@ def line(settings: Sequence[CacheSetting]) -> str:
 
 def code(settings: Sequence[CacheSetting]) -> str:
     """Say what has to stand in the program; empty where nothing has."""
-    return ", ".join(CODE.format(code=printable(one.code)) for one in settings if one.code)
+    return ", ".join(_CODE.format(code=printable(one.code)) for one in settings if one.code)
 
 
 def by_default(cases: Sequence[CaseResult]) -> list[tuple[str, str]]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.result import CaseResult, ColdSummary
 
-TITLE = "Share of wall clock spent compiling, in whole loops"
+LOOPS_TITLE = "Share of wall clock spent compiling, in whole loops"
 _CACHES: dict[CacheMode, str] = {
     "cold_process_cold_cache": "empty",
     "cold_process_warm_cache": "filled",
@@ -21,7 +21,7 @@ _CACHES: dict[CacheMode, str] = {
 """The cache modes that have columns, and what their headings call them."""
 FIGURES = ("first", "total", "compiling")
 _NONE = (units.MISSING,) * len(FIGURES)
-LEGEND = (
+LOOPS_LEGEND = (
     "first, total",
     (
         "compiling: of a process with empty or with filled caches: from its start to the first"

@@ -148,7 +148,7 @@ def suite_view(
         care=care.joined([(group.title, group.care) for group in shown], of_all),
         unavailable=_unavailable(cases),
         legend=_legend(shown, cases, parts=verbose)
-        + (((LOOP_TERM, scenarios.LEGEND)) if loops.rows else ()),
+        + (((LOOP_TERM, scenarios.LOOPS_LEGEND)) if loops.rows else ()),
         closing=_closing(suite),
     )
 
@@ -173,7 +173,7 @@ def document(  # noqa: PLR0913 - what stands where, each by name
     for group in view.groups:
         blocks += _group_blocks(group, verbose=verbose)
     if view.loops.rows:
-        blocks += [Heading(scenarios.TITLE), _shares(view.loops)]
+        blocks += [Heading(scenarios.LOOPS_TITLE), _shares(view.loops)]
     blocks += more
     blocks += terms((*view.care, *care), "care", CARE)
     blocks += terms((("not measured", why) for why in view.unavailable), "note")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import rich_click as click
 
-from coldwarm.cli import _options, _stored
+from coldwarm.cli import _options, _output
 from coldwarm.cli._options import say
-from coldwarm.cli.report.page import beside, uncollected, write
+from coldwarm.cli._output import beside, uncollected, write
 from coldwarm.errors import UsageError
 from coldwarm.report.formats.base import load, names
 
@@ -81,7 +81,7 @@ def command(
         read = [_read(path, stack) for path in results]
         runs = [run for one in read for run in one.runs]
         for run in runs:
-            _stored.tell(run.path, run.otherwise)
+            _output.tell(run.path, run.otherwise)
         judged = [told for one in read for told in one.verdicts]
         if comparing:
             files = _compared(runs, _options.parts(allowed, "--allow"), named, place.name)
