@@ -21,8 +21,7 @@ from coldwarm.contracts.observation import Judgement
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import CaseResult, SuiteResult
 from coldwarm.errors import ExitCode
-from coldwarm.runner.functions import bench
-from coldwarm.runner.functions import noise as runner
+from coldwarm.runner.functions import bench, targets
 from coldwarm.runner.suite import Outcome
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from click.testing import Result
 
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.runner.functions.request import Request
+    from coldwarm.runner.functions.targets import Request
 
 WIDTH = 80
 
@@ -114,7 +113,7 @@ def test_it_measures_a_program_against_itself_for_all_of_the_time(machine: Machi
         assert request.options.time_budget_s == 20.0
         assert (request.options.decide, request.options.precision) == (None, 0.0)
         first, second = request.targets
-        assert first.removeprefix("A=") == second.removeprefix("B=") == runner.SAMPLE
+        assert first.removeprefix("A=") == second.removeprefix("B=") == noise.SAMPLE
     assert found["target"] == "coldwarm.functions.sample:work"
     assert [figure["comparison"]["metric"] for figure in found["figures"]] == [
         "warm.call_s",
@@ -143,7 +142,7 @@ def test_it_says_what_can_be_told_in_10_s_60_s_and_10_min(machine: Machine) -> N
     assert [one["seconds"] for one in horizons] == [10.0, 60.0, 600.0]
     # A pair takes half a second here, and nothing else takes long.
     assert horizons[1]["pairs"] in {119, 120}
-    assert horizons[2]["pairs"] == runner.MOST_PAIRS
+    assert horizons[2]["pairs"] == targets.MOST_RUNS
     widths = [one["half_width"] for one in horizons]
     assert widths == sorted(widths, reverse=True)
     assert widths[-1] < 0.01

@@ -16,7 +16,7 @@ from coldwarm.backends.torch import TorchCompile
 from coldwarm.frameworks import torch as of_torch
 from coldwarm.functions import backend, unfinished, waiting
 from coldwarm.runner import environment, isolation, software
-from coldwarm.runner.functions import inspection
+from coldwarm.runner.functions import candidates
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -245,7 +245,7 @@ def test_jax_without_a_device_beside_torch_with_one_is_no_obstacle(
 def variables(tmp_path: Path, device: str, base: dict[str, str]) -> dict[str, str]:
     return isolation.process_variables(
         base,
-        inspection.BACKEND,
+        candidates.BACKEND,
         device=device,
         threads=None,
         mode="cold_process_cold_cache",
@@ -276,8 +276,8 @@ def test_looks_share_no_gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, the
             super().__init__(workers)
 
     monkeypatch.setattr(environment, "gpu_may_be_used", lambda: there)
-    monkeypatch.setattr(inspection, "ThreadPoolExecutor", Pool)
-    inspection.inspect([], None, None, tmp_path)  # type: ignore[arg-type] # nobody is inspected
+    monkeypatch.setattr(candidates, "ThreadPoolExecutor", Pool)
+    candidates.inspect([], None, None, tmp_path)  # type: ignore[arg-type] # nobody is inspected
     assert pools == [1 if there else 2]
 
 

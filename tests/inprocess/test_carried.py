@@ -21,7 +21,7 @@ from coldwarm.contracts.reasons import Reason
 from coldwarm.errors import UsageError
 from coldwarm.functions import transfer, values
 from coldwarm.functions.arguments import Call
-from coldwarm.inprocess import carrying, quiet, warm
+from coldwarm.inprocess import carrying, warm
 from coldwarm.report.sentences import with_advice
 
 if TYPE_CHECKING:
@@ -388,7 +388,7 @@ def test_figures_that_calls_draw_are_not_shown(monkeypatch: pytest.MonkeyPatch) 
     )
     monkeypatch.setitem(sys.modules, "IPython", notebook)
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", pyplot)
-    with quiet.kept_back():
+    with warm.quiet():
         (hook,) = hooks
         assert hook({"data": "a figure"}) is None
         open_figures.append(2)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.inprocess.test_scripts import run, whole
 
+from coldwarm.frameworks.arrivals import Arrivals
 from coldwarm.inprocess import warm
 from coldwarm.inprocess.bench import Benchmark
 
@@ -92,7 +93,9 @@ def test_no_listener_stays() -> None:
         return [*by_jax, *map(len, event._registered.values())]
 
     before, refresh = listeners(), BaseContext.refresh
-    with warm.watching() as arrivals:
+    arrivals = Arrivals()
+    arrivals.begin()
+    try:
         assert listeners() > before
         jax.jit(lambda x: 3 * x)(1.0)
         by_jax = arrivals.compiles_so_far()
@@ -101,6 +104,8 @@ def test_no_listener_stays() -> None:
         assert by_jax is not None
         assert both is not None
         assert 1 <= by_jax < both
+    finally:
+        arrivals.end()
     assert listeners() == before
     assert BaseContext.refresh is refresh
 

@@ -11,7 +11,7 @@ import pytest
 import coldwarm
 from coldwarm.functions import transfer
 from coldwarm.functions.arguments import Call
-from coldwarm.inprocess import carrying, keeping
+from coldwarm.inprocess import carrying
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -240,7 +240,7 @@ def _cell(text: str) -> Any:
 
 
 def _carried_call_s(function: Any, folder: Path) -> float:
-    kept = keeping.kept(function)
+    kept = carrying.state_of(function)
     carrying.write(Call((3,), {}), function, None, folder, {}, memos=kept.memos)
     loaded, call, _ = transfer.load(str(folder))
     before = function(3)
@@ -252,14 +252,14 @@ def _carried_call_s(function: Any, folder: Path) -> float:
 @pytest.mark.parametrize("text", EMPTIED.values(), ids=EMPTIED)
 def test_memos_travel_empty(text: str, tmp_path: Path) -> None:
     function = _cell(text)
-    assert keeping.kept(function).others == []
+    assert carrying.state_of(function).others == []
     assert _carried_call_s(function, tmp_path) >= WORK_S
     assert _carried_call_s(function, tmp_path) >= WORK_S  # what is here was left alone
 
 
 @pytest.mark.parametrize(("text", "names"), NAMED.values(), ids=NAMED)
 def test_other_state_is_named(text: str, names: list[str]) -> None:
-    assert keeping.kept(_cell(text)).others == names
+    assert carrying.state_of(_cell(text)).others == names
 
 
 @pytest.mark.slow
@@ -295,7 +295,7 @@ def test_a_notebook_without_fresh_processes_says_that_answers_may_be_kept(case: 
 @pytest.mark.parametrize("text", HONEST.values(), ids=HONEST)
 def test_honest_functions_keep_nothing(text: str, tmp_path: Path) -> None:
     function = _cell(text)
-    kept = keeping.kept(function)
+    kept = carrying.state_of(function)
     assert (kept.memos, kept.others) == ({}, [])
     assert _carried_call_s(function, tmp_path) >= WORK_S
 

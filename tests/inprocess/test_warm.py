@@ -18,7 +18,7 @@ import coldwarm
 from coldwarm.contracts.reasons import Reason
 from coldwarm.errors import ColdwarmError
 from coldwarm.functions.arguments import Call
-from coldwarm.inprocess import finding, warm
+from coldwarm.inprocess import sending, warm
 from coldwarm.inprocess.bench import Benchmark, bench
 from coldwarm.inprocess.result import BenchResult
 
@@ -288,7 +288,7 @@ def norm_of(values: Any) -> Any:
 
 
 def test_calls_are_counted_for_each_run_of_a_file() -> None:
-    code = "from coldwarm.inprocess.finding import count_call\nimport sys\n"
+    code = "from coldwarm.inprocess.sending import count_call\nimport sys\n"
     code += "found = [count_call(sys._getframe())['cell'] for _ in range(3)]"
     for _ in range(2):
         scope: dict[str, Any] = {"__name__": "cell"}
@@ -302,7 +302,7 @@ def test_names_are_found_by_the_object_that_they_hold() -> None:
         (Model.predict, __name__, "Model.predict"),
         (np.linalg.norm, "numpy.linalg", "norm"),
     ):
-        target = finding.find(function, globals(), {})
+        target = sending.find(function, globals(), {})
         assert target is not None
         assert (target.module, target.name) == (module, name)
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from tests.publish.conftest import Call, Command
 
-    from coldwarm.runner.functions.request import Request
+    from coldwarm.runner.functions.targets import Request
     from coldwarm.runner.suite import Outcome
 
 pytestmark = pytest.mark.slow

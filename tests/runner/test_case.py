@@ -21,7 +21,7 @@ from coldwarm.registry import Source
 from coldwarm.runner import cases, describe, results, suite
 from coldwarm.runner.cases import Case, Options
 from coldwarm.runner.functions import candidates
-from coldwarm.runner.functions.inspection import Setting
+from coldwarm.runner.functions.candidates import Setting
 from coldwarm.runner.functions.targets import Target
 from coldwarm.runner.replies import Inspection
 
@@ -53,8 +53,11 @@ def functions(folder: Path, *, check: bool = True, **changes: Any) -> list[Case]
     file.touch()
     targets = [Target(label, "fit", file, label) for label in ("slow", "fast")]
     setting = Setting("bench", (), None, check, None, None, 0, 1.0)
-    inspections = [(inspected(file), 0.5), (inspected(file, **changes), 1.5)]
-    return candidates.cases(targets, inspections, "slow", setting, folder)
+    found = [
+        candidates.Inspected(targets[0], inspected(file), 0.5),
+        candidates.Inspected(targets[1], inspected(file, **changes), 1.5),
+    ]
+    return candidates.cases(found, "slow", setting, folder)
 
 
 def test_a_case_is_final_and_plain(tmp_path: Path) -> None:

@@ -25,8 +25,8 @@ from coldwarm.contracts.environment import ENVIRONMENT, Environment, differences
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.errors import ResumeError, RunDirectoryError, storage_error
 from coldwarm.runner import environment, replies, temporary
-from coldwarm.runner.functions import inspection, targets
-from coldwarm.runner.functions.request import Request, options
+from coldwarm.runner.functions import candidates, targets
+from coldwarm.runner.functions.targets import Request, options
 from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.spawn import Guard, terminable
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 _THRESHOLD = 0.02
 _CALL_S = 3.0
 """What one call takes as a rule, with its process and the imports of a framework."""
-_SETTING = inspection.Setting("facts", [], None, True, None, None, 0, 180.0)  # noqa: FBT003 - its fields in order
+_SETTING = candidates.Setting("facts", [], None, True, None, None, 0, 180.0)  # noqa: FBT003 - its fields in order
 _RUNS: dict[str, tuple[int | None, int | None]] = {
     "time": (None, None),
     "memory": (FEWEST_FOR_CONFIDENCE, FEWEST_FOR_CONFIDENCE),
@@ -290,7 +290,7 @@ def _called(spec: Spec, calls: Calls) -> list[FactSheet]:
 def _sheet(file: Path, name: str, calls: Calls, guard: Guard, work: Path) -> FactSheet:
     label = called(name)
     target = targets.Target(label, file.stem, file, name, variables=calls.variables)
-    told, _ = inspection.ask(replies.Facts, target, _SETTING, guard, work / f"caches-{label}")
+    told, _ = candidates.ask(replies.Facts, target, _SETTING, guard, work / f"caches-{label}")
     raised = told.raised
     return FactSheet(
         function=label,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.bench import BenchReport
     from coldwarm.contracts.policy import Failing, Policy
     from coldwarm.report.document import Document
-    from coldwarm.runner.functions.request import Request
+    from coldwarm.runner.functions.targets import Request
     from coldwarm.runner.suite import Outcome
 
 
@@ -139,11 +139,11 @@ def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - optio
 def _request(
     given: dict[str, Any], option_origins: dict[str, str], limits: dict[str, float]
 ) -> Request:
-    from coldwarm.runner.functions import request
+    from coldwarm.runner.functions import targets
 
     cold, warm = _options.regimes(cold_only=given["cold_only"], warm_only=given["warm_only"])
     _options.require_order(given["min_runs"], given["max_runs"])
-    return request.Request(
+    return targets.Request(
         targets=given["targets"],
         inputs=given["inputs"],
         placement=given["placement"],
@@ -156,7 +156,7 @@ def _request(
         before=given["before"],
         after=given["after"],
         control=bool(given["failures"]) and not given["no_control"],
-        options=request.options(
+        options=targets.options(
             cold=cold,
             warm=warm,
             time_budget_s=given["time_budget"],

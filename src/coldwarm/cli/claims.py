@@ -9,7 +9,7 @@ from coldwarm.cli._catalogue import Help, group
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from coldwarm.runner.functions.request import Request
+    from coldwarm.runner.functions.targets import Request
     from coldwarm.runner.suite import Outcome
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 import rich_click as click
 
@@ -15,8 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coldwarm.contracts.bench import NoiseReport
-    from coldwarm.runner.functions.bench import Part
-    from coldwarm.runner.functions.noise import NoiseRequest, Regime
+    from coldwarm.runner.ledger import Listener
+    from coldwarm.runner.suite import Outcome
+
+
+SAMPLE = f"{Path(__file__).resolve().parents[1] / 'functions' / 'sample.py'}:work"
+"""What is measured where no other program is named."""
+_SAMPLE_NAME, _SAMPLE_INPUT = "coldwarm.functions.sample:work", "x=f64[8192]"
 
 
 @click.command("noise", cls=Measuring)
@@ -58,29 +66,24 @@ def command(
     from coldwarm.report import noise as view
     from coldwarm.report.progress import open_progress
     from coldwarm.report.shown import PlainConsole
-    from coldwarm.runner import recompute, temporary
-    from coldwarm.runner.functions import bench, noise
+    from coldwarm.runner import recompute
 
     cold, warm = _options.regimes(cold_only=cold_only, warm_only=warm_only)
-    measured: dict[Regime, bool] = {"warm": warm, "cold": cold}
+    measured: dict[Literal["warm", "cold"], bool] = {"warm": warm, "cold": cold}
     if inputs and target is None:
         raise click.UsageError("--input belongs to a TARGET; name one, or leave --input out")
-    request = noise.NoiseRequest(
-        target=target or noise.SAMPLE,
-        inputs=inputs if target else (noise.SAMPLE_INPUT,),
-        time_s=time_s,
-        sync=sync,
-        regimes=tuple(regime for regime, wanted in measured.items() if wanted),
-        threshold=_options.relative("--threshold", threshold),
-        seed=seed,
-        threads=threads,
-    )
-    with (
-        temporary.made() as folder,
-        open_progress(PlainConsole(stderr=True)) as progress,
-    ):
-        parts = bench.run_each(request.benches(), folder, listener=progress)
-        report = _report(request, parts)
+    with open_progress(PlainConsole(stderr=True)) as progress:
+        report = _measure(
+            target,
+            inputs,
+            [regime for regime, wanted in measured.items() if wanted],
+            time_s=time_s,
+            threshold=_options.relative("--threshold", threshold),
+            sync=sync,
+            seed=seed,
+            threads=threads,
+            listener=progress,
+        )
     kept = recompute.keep_noise(report, _options.new_directory("noise"))
     _output.emit(form, report, lambda: view.document(report))
     if form == "table":
@@ -91,16 +94,61 @@ def command(
     return ExitCode.FINE if valid else ExitCode.NOTHING_VALID
 
 
-def _report(request: NoiseRequest, parts: Sequence[Part]) -> NoiseReport:
+def _measure(
+    target: str | None,
+    inputs: Sequence[str],
+    regimes: Sequence[Literal["warm", "cold"]],
+    *,
+    time_s: float,
+    threshold: float,
+    sync: str | None,
+    seed: int,
+    threads: int | None,
+    listener: Listener,
+) -> NoiseReport:
+    """Bench a program against itself, one regime after the other; return what that can tell.
+
+    ``time_s``: for all regimes together.
+
+    Raises:
+        As ``bench.run`` does.
+    """
     from coldwarm.contracts import codec
     from coldwarm.contracts.environment import Environment
-    from coldwarm.runner.functions.noise import MOST_PAIRS
+    from coldwarm.runner import temporary
+    from coldwarm.runner.functions import bench, targets
     from coldwarm.stats import noise
 
-    first = parts[0].outcome
-    place = codec.load_as(Environment, first.path / first.suite.environment_path)
-    benches = [
-        noise.EqualSides(part.outcome.suite, part.outcome.cases, part.total_s) for part in parts
-    ]
-    made = noise.report(request.name, place, benches, threshold=request.threshold, most=MOST_PAIRS)
-    return codec.without_secrets(made)
+    benches: list[tuple[Outcome, float]] = []
+    with temporary.made() as folder:
+        for regime in regimes:
+            began_s = time.perf_counter()
+            options = targets.options(
+                cold=regime == "cold",
+                warm=regime == "warm",
+                time_budget_s=time_s / len(regimes),
+                seed=seed,
+                threads=threads,
+            )
+            request = targets.Request(
+                targets=[f"{side}={target or SAMPLE}" for side in ("A", "B")],
+                inputs=inputs if target else (_SAMPLE_INPUT,),
+                sync=sync,
+                name="noise",
+                # No verdict and no precision ends it: all of the time is to be used.
+                options=replace(options, decide=None, precision=0.0),
+            )
+            outcome = bench.run(request, folder / regime, listener=listener)
+            benches.append((outcome, time.perf_counter() - began_s))
+            if outcome.interrupted:
+                break
+        first = benches[0][0]
+        place = codec.load_as(Environment, first.path / first.suite.environment_path)
+    report = noise.report(
+        target or _SAMPLE_NAME,
+        place,
+        [noise.EqualSides(one.suite, one.cases, total_s) for one, total_s in benches],
+        threshold=threshold,
+        most=targets.MOST_RUNS,
+    )
+    return codec.without_secrets(report)

@@ -75,7 +75,7 @@ class UserFunction(Backend):
         return {"XLA_CLIENT_MEM_FRACTION": "0.2", "XLA_PYTHON_CLIENT_MEM_FRACTION": ""}
 
     def take(self, spec: "Mapping[str, Any]") -> None:
-        """Remember what to run; see ``runner.functions.inspection`` for the fields."""
+        """Remember what to run; see ``runner.functions.candidates`` for the fields."""
         self._places = Places()
         self.spec = spec
 

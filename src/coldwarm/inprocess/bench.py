@@ -5,29 +5,40 @@ from __future__ import annotations
 import keyword
 import sys
 import threading
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from coldwarm.clock import TIME
-from coldwarm.contracts.reasons import because
-from coldwarm.errors import UsageError
+from coldwarm.contracts.reasons import RefusedError, because
+from coldwarm.errors import ColdwarmError, UsageError
+from coldwarm.functions import values
 from coldwarm.functions.arguments import Call
-from coldwarm.inprocess import carrying, finding, fresh, quiet, sending, several, warm
-from coldwarm.inprocess.compared import compared
-from coldwarm.inprocess.found import result
-from coldwarm.inprocess.sending import FreshOptions, Given, NotMeasuredError
+from coldwarm.inprocess import carrying, warm
+from coldwarm.inprocess.bench_comparison import comparison_of
+from coldwarm.inprocess.carrying import NotCarriedError
+from coldwarm.inprocess.result import NOT_ASKED, result_of
+from coldwarm.inprocess.sending import Given, count_call, name_of, target_of
+from coldwarm.report.progress import open_progress
+from coldwarm.report.sentences import with_advice
+from coldwarm.report.shown import PlainConsole
 from coldwarm.runner import temporary
+from coldwarm.runner.functions.bench import Bench
+from coldwarm.runner.functions.candidates import Setting
+from coldwarm.runner.functions.targets import Target, labelled, options
+from coldwarm.runner.spawn import Guard
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from types import FrameType
 
-    from coldwarm.contracts.result import CaseResult
-    from coldwarm.inprocess.compared import BenchComparison
+    from coldwarm.contracts.reasons import Reason
+    from coldwarm.inprocess.bench_comparison import BenchComparison
     from coldwarm.inprocess.result import BenchResult
-    from coldwarm.inprocess.sending import Way
+    from coldwarm.inprocess.warm import InProcess
+    from coldwarm.runner.suite import Outcome
 
     Several = Mapping[str, Callable[..., Any]] | Sequence[Callable[..., Any]]
 
@@ -36,7 +47,8 @@ _ONE_AT_A_TIME = threading.RLock()
 _now_s = TIME.perf_counter
 _WARM_SHARE = 0.4
 """Of a time budget, for the calls in this process where fresh ones are to follow."""
-_NOT_ASKED = because("not_asked")
+_AGAINST = "the answer in the process that asked"
+_FEWEST = 2
 
 
 class Benchmark:
@@ -81,15 +93,9 @@ class Benchmark:
             raise UsageError(f"time_budget_s={time_budget_s}: give seconds above 0")
         if sync is not None and not callable(sync):
             raise UsageError(f"sync is a {type(sync).__name__}; give the function that waits")
-        self._cold, self._budget_s, self._sync = cold, time_budget_s, sync
-        self._options = FreshOptions(
-            processes=processes,
-            warm=warm,
-            time_budget_s=time_budget_s,
-            timeout_s=timeout_s,
-            tolerance=tolerance,
-            out_dir=None if out_dir is None else Path(out_dir),
-        )
+        self._cold, self._warm, self._sync, self._tolerance = cold, warm, sync, tolerance
+        self._processes, self._budget_s, self._timeout_s = processes, time_budget_s, timeout_s
+        self._out_dir = None if out_dir is None else Path(out_dir)
 
     @overload
     def __call__(
@@ -122,83 +128,156 @@ class Benchmark:
         function: Any,  # noqa: ANN401 - what it is, is checked
         call: Call,
     ) -> BenchResult | BenchComparison:
-        if isinstance(function, (list, tuple, dict)) and not callable(function):
-            return self._several(caller, function, call)
-        if not callable(function):
+        several = isinstance(function, (list, tuple, dict)) and not callable(function)
+        if not several and not callable(function):
             text = f"a {type(function).__name__} cannot be called; give the function, then its"
             raise UsageError(f"{text} arguments: coldwarm.bench(f, x), not coldwarm.bench(f(x))")
         _refuse_names(call)
-        given = Given(function, call, self._sync, caller.f_globals, finding.count_call(caller))
-        with (
-            _ONE_AT_A_TIME,
-            temporary.made() as folder,
-        ):
-            return self._measured(given, folder)
+        calls = count_call(caller)
+        given = [
+            Given(one, call, self._sync, caller.f_globals, calls, name)
+            for name, one in (_named(function) if several else {"": function}).items()
+        ]
+        with _ONE_AT_A_TIME, temporary.made() as folder:
+            return self._several(given, folder) if several else self._alone(given[0], folder)
 
-    def _several(self, caller: FrameType, functions: Several, call: Call) -> BenchComparison:
-        _refuse_names(call)
-        named = several.named(functions)
-        calls = finding.count_call(caller)
-        given = {
-            name: Given(function, call, self._sync, caller.f_globals, calls)
-            for name, function in named.items()
-        }
-        with (
-            _ONE_AT_A_TIME,
-            temporary.made() as folder,
-        ):
-            outcome = several.measure(given, self._options, folder, cold=self._cold)
-        return compared(outcome)
+    def _several(self, given: Sequence[Given], work: Path) -> BenchComparison:
+        began_s = _now_s()
+        placeholders = [Target(one.label, "", None, one.label) for one in given]
+        found = []
+        for named, one in zip(labelled(placeholders), given, strict=True):
+            try:
+                target = _target(one, work / f"of-{named.label}")
+            except NotCarriedError as error:
+                raise UsageError(f"{named.label}: {with_advice(error.reason)}") from error
+            except RefusedError as error:
+                raise UsageError(with_advice(error.reason)) from error
+            same = target.otherwise and replace(target.otherwise, label=named.label)
+            found.append(replace(target, label=named.label, otherwise=same))
+        try:
+            return comparison_of(self._fresh(found, given[0].call, work, began_s))
+        except RefusedError as error:
+            raise UsageError(with_advice(error.reason)) from error
 
-    def _measured(self, given: Given, work: Path) -> BenchResult:
+    def _alone(self, given: Given, work: Path) -> BenchResult:
+        """Measure a function in this process, then in fresh ones against its answer here."""
         began_s = _now_s()
         share = _WARM_SHARE if self._cold else 1.0
-        ends_s = None if self._budget_s is None else began_s + share * self._budget_s
-        ways, case, failed = self._ways(given, work)
-        with quiet.kept_back():
-            in_process = warm.measure(
+        target, why, output, case = None, because(NOT_ASKED), "", None
+        if self._cold:
+            try:
+                target = _target(given, work / "given")
+            except RefusedError as error:
+                why = error.reason
+        with warm.quiet():
+            here = warm.measure(
                 carrying.of_its_own(given.function),
                 given.call,
                 given.name,
-                warm=self._options.warm,
-                ends_s=ends_s,
+                warm=self._warm,
+                ends_s=None if self._budget_s is None else began_s + share * self._budget_s,
                 sync=self._sync,
             )
-        if ways:
+        if target is not None:
             try:
-                options = self._fresh_options(began_s)
-                case = fresh.measure(ways, given.call, in_process, options, work)
-            except NotMeasuredError as error:
-                failed = error
-        return result(ways[0].target.name if ways else given.name, in_process, case, failed)
+                case = self._fresh([target], given.call, work, began_s, here).cases[0]
+            except RefusedError as error:
+                why, output = _without_label(error.reason), getattr(error.__cause__, "detail", "")
+            except ColdwarmError as error:
+                why = because("stated", text=str(error))
+        return result_of(given.name if target is None else target.name, here, case, why, output)
 
-    def _ways(
-        self, given: Given, work: Path
-    ) -> tuple[list[Way], CaseResult | None, NotMeasuredError]:
-        """Return the ways to fresh processes; none, and why."""
-        if not self._cold:
-            return [], None, NotMeasuredError(_NOT_ASKED)
-        if sys.platform != "linux":
-            why = because("needs_linux", platform=sys.platform)
-            return [], None, NotMeasuredError(why)
-        try:
-            return sending.ways(given, work), None, NotMeasuredError(_NOT_ASKED)
-        except carrying.NotCarriedError as error:
-            return [], None, NotMeasuredError(error.reason)
+    def _fresh(
+        self,
+        found: Sequence[Target],
+        call: Call,
+        work: Path,
+        began_s: float,
+        here: InProcess | None = None,
+    ) -> Outcome:
+        """Measure functions in fresh processes, interleaved.
 
-    def _fresh_options(self, began_s: float) -> FreshOptions:
-        if self._budget_s is None:
-            return self._options
-        left_s = self._budget_s - (_now_s() - began_s)
-        if left_s <= 0:
-            raise NotMeasuredError(because("no_time_left"))
-        return replace(self._options, time_budget_s=left_s)
+        ``here``: what this process has shown of the one function that there is.
+
+        Raises:
+            RefusedError: one of them does not run there.
+            KeyboardInterrupt: it was interrupted; its processes are gone.
+        """
+        if here is not None and self._budget_s is not None and _now_s() >= began_s + self._budget_s:
+            raise RefusedError(because("no_time_left"))
+        chosen = options(
+            cold=self._cold,
+            warm=self._warm,
+            time_budget_s=self._budget_s,
+            min_runs=self._processes,
+            max_runs=None if here is None else self._processes,
+            timeout_s=self._timeout_s,
+        )
+        setting = Setting(
+            name="bench",
+            inputs=(),
+            placement=None,
+            check=here is None or bool(here.output),
+            tolerance=self._tolerance,
+            threads=None,
+            seed=0,
+            timeout_s=self._timeout_s,
+            input_sha256=values.digest(list(call.flat)),
+            against=None if here is None else _AGAINST,
+            cold=self._cold,
+        )
+        answer = here.output if here is not None and here.output and here.repeats else None
+        console = PlainConsole(stderr=True, quiet=not sys.stderr.isatty())
+        with Guard() as guard, open_progress(console) as progress:
+            measured = Bench(found, setting, chosen, guard, work, found[0].label, answer)
+            outcome = measured.run(self._out_dir or work / "out", began_s, progress)
+        if outcome.interrupted:
+            raise KeyboardInterrupt
+        return outcome
 
 
 def _refuse_names(call: Call) -> None:
     wrong = [one for one in call.named if not one.isidentifier() or keyword.iskeyword(one)]
     if wrong:
         raise UsageError(f"{wrong[0]!r} is no name of an argument; give it by position")
+
+
+def _target(given: Given, folder: Path) -> Target:
+    if sys.platform != "linux":
+        raise RefusedError(because("needs_linux", platform=sys.platform))
+    return target_of(given, folder)
+
+
+def _without_label(reason: Reason) -> Reason:
+    """Return a refusal as it holds where there is one function, which needs no label."""
+    if "label" not in reason.values or reason.code == "failed_before":
+        return reason
+    return because(reason.code, *reason.parts, **{**reason.values, "label": ""})
+
+
+def _named(functions: Mapping[str, Any] | Iterable[Any]) -> dict[str, Callable[..., Any]]:
+    """Return functions by the names of candidates: those given, or their own.
+
+    Raises:
+        UsageError: there are not two, one cannot be called, or two have one name.
+    """
+    given: list[tuple[str, Any]]
+    if isinstance(functions, Mapping):
+        given = list(functions.items())
+    else:
+        given = [(name_of(one).rpartition(".<locals>.")[2], one) for one in functions]
+    names = [str(name) for name, _ in given]
+    if len(given) < _FEWEST:
+        raise UsageError("give two functions or more in a list; one stands alone: bench(f, x)")
+    wrong = next((one for _, one in given if not callable(one)), None)
+    if wrong is not None:
+        text = f"a {type(wrong).__name__} among the functions cannot be called; give functions,"
+        raise UsageError(f"{text} and then their arguments: coldwarm.bench([f, g], x)")
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        text = f"two functions are called {twice!r}; name them: coldwarm.bench("
+        raise UsageError(f"{text}{{'{twice}': …, 'another': …}}, …)")
+    return dict(zip(names, (one for _, one in given), strict=True))
 
 
 @overload

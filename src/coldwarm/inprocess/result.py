@@ -1,20 +1,22 @@
-"""What ``coldwarm.bench`` returns: the summaries, the raw samples, and tables to look at."""
+"""What ``coldwarm.bench`` of one function returns: figures, raw samples, and tables to look at."""
 
 from __future__ import annotations
 
-import html
 import textwrap
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from coldwarm.contracts.reasons import Reason
+from coldwarm.caches.modes import EVERY_CALL
+from coldwarm.contracts.reasons import Reason, because, is_wrong
 from coldwarm.errors import printable
-from coldwarm.report import filled, units
+from coldwarm.report import filled, html, markdown, units
 from coldwarm.report.figures import around
-from coldwarm.report.markdown import escaped
 from coldwarm.report.sentences import CAUTION_ADVICE, caution_words, counted, with_advice, words
 from coldwarm.report.words import mode_name
 from coldwarm.runner.cases import COLD
+from coldwarm.stats.cautions import other_calls, partly_tried, two_levels, untried
+from coldwarm.stats.selection import warm_processes
+from coldwarm.stats.summarise import warm_summary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.result import CaseResult, ColdSummary, WarmSummary
+    from coldwarm.inprocess.warm import InProcess
+
 
 NOT_ASKED = "not_asked"
 """The code of figures that nobody asked for: nothing is said of them."""
@@ -160,21 +164,23 @@ class BenchResult:
         """Return the table as Markdown."""
         head = f"| {' | '.join(_COLUMNS)} |\n|---|---:|---|---|"
         lines = [f"| {' | '.join(row)} |" for row in self.rows()]
-        remarks = [f"- {escaped(text)}" for text in self.remarks()]
+        remarks = [f"- {markdown.escaped(text)}" for text in self.remarks()]
         copied = [f"- `{text}`" for text in self._to_copy()]
-        return "\n".join([f"**{escaped(self.name)}**", "", head, *lines, "", *remarks, *copied])
+        return "\n".join(
+            [f"**{markdown.escaped(self.name)}**", "", head, *lines, "", *remarks, *copied]
+        )
 
     def _repr_html_(self) -> str:
         """Return the table for a notebook."""
-        head = "".join(f"<th>{html.escape(one)}</th>" for one in _COLUMNS)
+        head = "".join(f"<th>{html.escaped(one)}</th>" for one in _COLUMNS)
         lines = "".join(
-            f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>"
+            f"<tr>{''.join(f'<td>{html.escaped(cell)}</td>' for cell in row)}</tr>"
             for row in self.rows()
         )
-        remarks = "".join(f"<li>{html.escape(text)}</li>" for text in self.remarks())
-        remarks += "".join(f"<li><code>{html.escape(one)}</code></li>" for one in self._to_copy())
+        remarks = "".join(f"<li>{html.escaped(text)}</li>" for text in self.remarks())
+        remarks += "".join(f"<li><code>{html.escaped(one)}</code></li>" for one in self._to_copy())
         return (
-            f"<b>{html.escape(self.name)}</b>"
+            f"<b>{html.escaped(self.name)}</b>"
             f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
             f"<ul>{remarks}</ul>"
         )
@@ -211,3 +217,115 @@ def _listed(what: Sequence[str]) -> str:
     if set(what) >= {*_COLD_WORDS, "warm_fresh"}:
         return "figures from fresh processes"
     return ", ".join(_WORDS[one] for one in what)
+
+
+_SHOWN = {"not_kept", "not_compared", "carried", "state_carried", "may_compute", "not_opened"}
+"""Limitations that are said beside the figures."""
+_SHOWN_BY_INTERVAL = {"few", "precision"}
+
+
+def result_of(
+    name: str, in_process: InProcess, case: CaseResult | None, why: Reason, output: str
+) -> BenchResult:
+    """Join them; ``why`` there is no ``case``, and what a process that failed has printed."""
+    reasons: dict[str, Reason] = {}
+    not_asked = because(NOT_ASKED)
+    warm_calls = None
+    if in_process.observation is None:
+        reasons["warm"] = not_asked
+    else:
+        observed = [in_process.observation]
+        warm_calls = warm_summary(observed, warm_processes(observed))
+        if warm_calls.call_s is None:
+            judged = in_process.observation.judgements["warm_process"].reason
+            every = judged.code == EVERY_CALL
+            reasons["warm"] = judged if every else warm_calls.null_reasons["call_s"]
+            warm_calls = None
+    failed = why if case is None else _failure(case)
+    cold: dict[CacheMode, ColdSummary | None] = dict.fromkeys(COLD)
+    if case is not None:
+        cold.update({one.cache_mode: one for one in case.cold if one.n_ok})
+    reasons.update({mode: failed for mode, one in cold.items() if one is None})
+    warm_fresh = None if case is None else case.warm
+    if warm_fresh is None or warm_fresh.call_s is None:
+        reasons["warm_fresh"] = failed if in_process.observation is not None else not_asked
+        warm_fresh = None
+    return BenchResult(
+        name=name,
+        warm=warm_calls,
+        warm_fresh=warm_fresh,
+        cold=cold,
+        first_call_s=in_process.first_call_s,
+        missing=reasons,
+        cautions=_cautions(in_process, case, warm_calls),
+        in_process=in_process.observation,
+        case=case,
+        output=output if case is None else _printed(case),
+    )
+
+
+def _printed(case: CaseResult) -> str:
+    """Return what the first fresh process that failed printed last."""
+    failed = [one.stderr_tail for one in case.observations if one.status == "failed"]
+    return next((text for text in failed if text), "")
+
+
+def _failure(case: CaseResult) -> Reason:
+    if case.reason is None:
+        return because("no_valid_process")
+    if is_wrong(case.reason) and not case.reason.parts:
+        gates = [one.gate.reason for one in case.observations if one.gate and one.gate.reason]
+        return because("fresh_answer_differs", *gates[:1])
+    return case.reason
+
+
+def _of_calls(observation: Observation, *, alone: bool) -> list[Reason]:
+    """Return what the warm calls of this process have shown besides their median.
+
+    ``alone``: there is no fresh process that can tell what an earlier call has left.
+    """
+    found = []
+    for process in warm_processes([observation]):
+        slower = process.steadiness.reason.code == "steady_slower"
+        if slower or not process.steadiness.steady:
+            found.append(process.steadiness.reason)
+        if process.steadiness.levels is not None:
+            found.append(two_levels([process.steadiness.levels]))
+    seen = observation.other_calls
+    if seen is None:
+        return found
+    if alone and seen.answer_changed is False:
+        found.append(because("answer_stays"))
+    fault = untried(seen) or partly_tried(seen)
+    return [*found, *other_calls(seen), *([] if fault is None else [fault])]
+
+
+def _cautions(
+    in_process: InProcess, case: CaseResult | None, warm_calls: WarmSummary | None
+) -> list[Reason | Caution]:
+    cautions: list[Reason | Caution] = []
+    if in_process.renewed:
+        cautions.append(because("arguments_changed"))
+    if in_process.doubt is not None and case is None:
+        cautions.append(in_process.doubt)
+    if not in_process.repeats:
+        cautions.append(because("answers_differ"))
+    blocks = in_process.observation.blocks if in_process.observation else []
+    compiled = sum(bool(block.compiles) for block in blocks)
+    if compiled and warm_calls is not None:
+        cautions.append(because("in_process_compiled", n_blocks=compiled))
+    if in_process.observation is not None:
+        cautions += _of_calls(in_process.observation, alone=case is None)
+    here = in_process.observation.settings if in_process.observation else {}
+    if here:
+        named = [f"{name}={value}" for name, value in here.items()]
+        cautions.append(because("settings", setting_names=named))
+    if case is not None:
+        told = {getattr(one, "code", "") for one in cautions} & {"untried", "partly_tried"}
+        cautions += [
+            one
+            for one in case.warnings
+            if one.kind not in _SHOWN_BY_INTERVAL and one.reason.code not in told
+        ]
+        cautions += [one for one in case.limitations if one.code in _SHOWN]
+    return cautions

@@ -12,7 +12,7 @@ from coldwarm.contracts.policy import Policy
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.contracts.result import Benchmarks, Measured
 from coldwarm.errors import UsageError
-from coldwarm.inprocess import finding
+from coldwarm.inprocess import sending
 from coldwarm.integrations import opening, pytest_session
 from coldwarm.report import compare
 from coldwarm.report.compare import change
@@ -22,7 +22,7 @@ from coldwarm.report.units import duration, significant
 from coldwarm.runner import recompute, temporary
 from coldwarm.runner.cases import Options
 from coldwarm.runner.functions import bench
-from coldwarm.runner.functions.request import Request
+from coldwarm.runner.functions.targets import Request
 from coldwarm.stats.comparable import failure
 from coldwarm.stats.compared_results import (
     IncomparableError,
@@ -339,7 +339,7 @@ def _measured(asked: FirstResultRequest, label: str | None) -> Measured:
     """
     if sys.platform != "linux":
         raise UsageError(with_advice(because("needs_linux", platform=sys.platform)))
-    variables = [f"{name}={value}" for name, value in finding.variables(None).items()]
+    variables = [f"{name}={value}" for name, value in sending.variables(None).items()]
     request = Request(
         targets=[asked.target if label is None else f"{label}={asked.target}"],
         inputs=asked.inputs,

@@ -109,17 +109,27 @@ def make_loop(
 class Warm:
     """Runs blocks for one candidate."""
 
-    def __init__(self, prepared: "Prepared") -> None:
-        """Make the loop and freeze what lives long, so that collecting stays cheap."""
+    def __init__(
+        self,
+        prepared: "Prepared",
+        *,
+        alone: bool = True,
+        clock: "Callable[[], int]" = now_ns,
+    ) -> None:
+        """Make the loop; ``alone``: freeze what lives long, so that collecting stays cheap.
+
+        In a process that is somebody else's there is one collection, before the first block.
+        """
         import gc
 
-        self._prepared = prepared
+        self._prepared, self._alone, self._now_ns = prepared, alone, clock
         self._make_loop()
         self._idle_since_cpu_s = process_s()
         self._collects = gc.isenabled()
         gc.collect()
-        prepared.frozen = gc.get_freeze_count() == 0
-        gc.freeze()
+        if alone:
+            prepared.frozen = gc.get_freeze_count() == 0
+            gc.freeze()
 
     def _make_loop(self) -> None:
         prepared = self._prepared
@@ -141,16 +151,17 @@ class Warm:
         prepared, backend = self._prepared, self._prepared.backend
         if self._synchronous and not backend.synchronous:  # a framework came meanwhile
             self._make_loop()
-        gc.collect()
+        if self._alone:
+            gc.collect()
         compiles = backend.compiles_so_far()
         before = resource.getrusage(resource.RUSAGE_SELF)
         budget_ns = int(order["seconds"] * 1e9)
         gc.disable()
         cpu_s = process_s()
-        start_ns = now_ns()
+        start_ns = self._now_ns()
         try:
             samples_ns = self._loop(
-                now_ns,
+                self._now_ns,
                 repeat,
                 prepared.function,
                 backend.sync,
@@ -163,7 +174,7 @@ class Warm:
             if self._collects:
                 gc.enable()
         after = resource.getrusage(resource.RUSAGE_SELF)
-        wall_ns = now_ns() - start_ns
+        wall_ns = self._now_ns() - start_ns
         used_s = process_s() - cpu_s
         compiled = backend.compiles_so_far()
         counted = None if compiled is None or compiles is None else compiled - compiles

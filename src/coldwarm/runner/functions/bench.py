@@ -1,23 +1,26 @@
-"""Measures functions of the user's own side by side, on the engine that measures a suite."""
+"""A bench of a user's own functions side by side, on the engine that measures a suite."""
 
 from __future__ import annotations
 
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
 from coldwarm.registry import unknown
 from coldwarm.runner import suite, temporary
-from coldwarm.runner.cases import COLD
+from coldwarm.runner.cases import COLD, Options
 from coldwarm.runner.directory import refuse_content
 from coldwarm.runner.effort import Budget
-from coldwarm.runner.functions import candidates, inspection, targets
-from coldwarm.runner.functions.inspection import CrashedError, Setting
+from coldwarm.runner.functions import candidates, targets
+from coldwarm.runner.functions.candidates import CrashedError, Setting
 from coldwarm.runner.functions.revisions import checked_out
+from coldwarm.runner.ledger import Listener
 from coldwarm.runner.replies import Marked
 from coldwarm.runner.spawn import Guard, terminable
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
@@ -25,25 +28,17 @@ from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
-    from typing import Any
 
-    from coldwarm.runner.cases import Case, Options
-    from coldwarm.runner.functions.request import Request
-    from coldwarm.runner.functions.targets import Target
-    from coldwarm.runner.ledger import Listener
+    from numpy.typing import NDArray
+
+    from coldwarm.runner.cases import Case
+    from coldwarm.runner.functions.candidates import Inspected
+    from coldwarm.runner.functions.targets import Request, Target
     from coldwarm.runner.suite import Outcome
 
 
-@dataclass(frozen=True)
-class Part:
-    """What one of several benches left, and how long all of it took."""
-
-    outcome: Outcome
-    total_s: float
-
-
 def run(request: Request, out_dir: Path, *, listener: Listener | None = None) -> Outcome:
-    """Inspect every candidate, then measure them interleaved.
+    """Measure what was asked for on the command line.
 
     Raises:
         UsageError: a candidate, an input or a commit is not what it should be.
@@ -59,34 +54,72 @@ def run(request: Request, out_dir: Path, *, listener: Listener | None = None) ->
         guard = stack.enter_context(Guard())
         guard.ends_s = Budget(asked.time_budget_s, began_s).ends_s
         found, setting, chosen = _candidates(request, guard, work, stack)
-        if listener is not None:
-            listener.note(because("inspecting", candidate_names=[target.label for target in found]))
-        crashed: dict[str, CrashedError] = {}
-        inspections = inspection.inspect(found, setting, guard, work, crashed)
-        usable = [target for target in found if target.label not in crashed]
-        if set(asked.cache_modes) & set(COLD):
-            inspection.refuse_own_caches(usable, inspections)
-        if chosen in crashed:
-            chosen = usable[0].label
-        reference = next(target for target in usable if target.label == chosen)
-        seen = list(zip(usable, (one for one, _ in inspections), strict=True))
-        inspection.tell_noise(seen, reference, setting, guard, work)
-        inspected = next(one for target, one in seen if target.label == chosen)
-        inspection.tell_others(reference, inspected, setting, guard, work)
-        cases = candidates.cases(usable, inspections, chosen, setting, work)
-        failed = [one for one in found if one.label in crashed]
-        failures = candidates.failures(failed, inspections[0][0], cases[0], setting, crashed)
-        cases += [case for case, _ in failures]
         if not asked.leave_out_private:
             asked = replace(asked, own=request.asked())
-        if len(usable) == 1:  # there is no verdict to wait for
-            asked = replace(asked, decide=None)
-        spent_s = time.perf_counter() - began_s
-        if listener is not None:
-            _tell_short_budget(asked, cases, spent_s, listener)
-        return suite.run(
-            asked, out_dir, listener=listener, cases=cases, spent_s=spent_s, failures=failures
+        bench = Bench(found, setting, asked, guard, work, chosen, goes_on=True)
+        return bench.run(out_dir, began_s, listener or Listener())
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A user's own functions side by side, from wherever they were given."""
+
+    candidates: Sequence[Target]
+    setting: Setting
+    options: Options
+    guard: Guard
+    work: Path
+    """A folder for what the processes share."""
+    reference: str
+    """The label of the candidate that the others are compared with."""
+    answer: Sequence[NDArray[Any]] | None = None
+    """What answers are held against; ``None``: the reference's own."""
+    goes_on: bool = False
+    """Whether the others are measured where one crashes as it is inspected."""
+
+    def run(self, out_dir: Path, began_s: float, listener: Listener) -> Outcome:
+        """Inspect every candidate, then measure them interleaved.
+
+        ``began_s``: when that began, on the clock of ``time.perf_counter``.
+
+        Raises:
+            RefusedError: a candidate cannot be used.
+            RunDirectoryError: the directory cannot be used.
+            StorageError: a file could not be written.
+        """
+        setting, guard, work, options = self.setting, self.guard, self.work, self.options
+        labels = [target.label for target in self.candidates]
+        listener.note(because("inspecting", candidate_names=labels))
+        crashed: dict[str, CrashedError] = {}
+        inspected = candidates.inspect(
+            self.candidates, setting, guard, work, crashed if self.goes_on else None
         )
+        reference = next((one for one in inspected if one.target.label == self.reference), None)
+        reference = reference or inspected[0]
+        candidates.write_moves(inspected, reference, setting, guard, work)
+        candidates.write_others(reference, setting, guard, work)
+        if self.answer is not None and reference.found.repeats:
+            self._hold_against(self.answer, reference)
+        cases = candidates.cases(inspected, reference.target.label, setting, work)
+        failed = [target for target in self.candidates if target.label in crashed]
+        failures = candidates.failures(failed, inspected[0].found, cases[0], setting, crashed)
+        cases += [case for case, _ in failures]
+        if len(inspected) == 1:  # there is no verdict to wait for
+            options = replace(options, decide=None)
+        spent_s = time.perf_counter() - began_s
+        _tell_short_budget(options, cases, spent_s, listener)
+        return suite.run(
+            options, out_dir, listener=listener, cases=cases, spent_s=spent_s, failures=failures
+        )
+
+    def _hold_against(self, answer: Sequence[NDArray[Any]], reference: Inspected) -> None:
+        """Put an answer in the place of the inspection's, for others to be held against."""
+        label = reference.target.label
+        given = replace(reference, target=replace(reference.target, label=f"{label}-asked"))
+        path = self.work / f"{given.target.label}.npz"
+        np.savez(path, *answer)
+        candidates.write_moves([reference, given], given, self.setting, self.guard, self.work)
+        path.replace(self.work / f"{label}.npz")
 
 
 def _tell_short_budget(
@@ -94,7 +127,9 @@ def _tell_short_budget(
 ) -> None:
     """Say, before the time is spent, that it is too little for any verdict."""
     needed_s = spent_s + FEWEST_FOR_CONFIDENCE * round_s(cases, asked)
-    if asked.time_budget_s is not None and needed_s > asked.time_budget_s:
+    if asked.max_runs < FEWEST_FOR_CONFIDENCE or asked.time_budget_s is None:
+        return
+    if needed_s > asked.time_budget_s:
         values = {"budget_s": asked.time_budget_s, "needed_s": needed_s}
         listener.note(because("budget_short", n_rounds=FEWEST_FOR_CONFIDENCE, **values))
 
@@ -108,24 +143,6 @@ def round_s(cases: Sequence[Case], asked: Options) -> float:
     starts = len([mode for mode in modes if mode != FILLED or WARM not in modes])
     warm_s = asked.block_s * asked.blocks if WARM in modes else 0.0
     return sum(starts * (case.inspected_s or 0.0) + warm_s for case in cases)
-
-
-def run_each(
-    requests: Mapping[str, Request], out_dir: Path, *, listener: Listener | None = None
-) -> list[Part]:
-    """Run benches one after the other, each in a folder of its name; until one is interrupted.
-
-    Raises:
-        As ``run`` does.
-    """
-    parts: list[Part] = []
-    for name, request in requests.items():
-        began_s = time.perf_counter()
-        outcome = run(request, out_dir / name, listener=listener)
-        parts.append(Part(outcome, time.perf_counter() - began_s))
-        if outcome.interrupted:
-            break
-    return parts
 
 
 def _candidates(
@@ -142,7 +159,7 @@ def _candidates(
     if twice is not None:
         raise UsageError(f"two candidates are called {twice!r}; give each a label of its own")
     named, setting, marked = _marked(named, request, guard, work)
-    found = targets.labelled(named)
+    found = targets.labelled([replace(target, sync=request.sync) for target in named])
     if request.before is not None or request.after is not None:
         before = request.before or "HEAD"
         found = stack.enter_context(checked_out(found, before, request.after, work))
@@ -169,7 +186,6 @@ def _setting(request: Request) -> Setting:
         inputs=targets.parse_inputs(request.inputs),
         placement=request.placement,
         check=request.check,
-        sync=request.sync,
         tolerance=request.tolerance,
         threads=request.options.threads,
         seed=request.options.seed,
@@ -194,7 +210,7 @@ def _marked(
             found.append(target)
             continue
         read = targets.to_be_read(target, request.pythons, request.variables)
-        reply, _ = inspection.ask(Marked, read, setting, guard, work / "marked")
+        reply, _ = candidates.ask(Marked, read, setting, guard, work / "marked")
         marks = reply.marked
         if not marks:
             text = f"{target.path} marks no function; name one: {target.path}:NAME, or put"

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts import codec
 from coldwarm.contracts.policy import Policy
-from coldwarm.report import answers as words
-from coldwarm.report import bench, html, markdown, terminal
+from coldwarm.report import answers, bench, html, markdown, terminal
 from coldwarm.stats.bench_report import bench_report
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ class BenchComparison:
     @property
     def answer(self) -> list[str]:
         """The answer in words, at most three lines."""
-        return [f"{one.label}: {one.text}" for one in words.lines(self.answered)]
+        return [f"{one.label}: {one.text}" for one in answers.lines(self.answered)]
 
     @property
     def leads(self) -> list[Lead]:
@@ -70,7 +69,7 @@ class BenchComparison:
         return bench.document(self.report, self.suite, cases, self.plan)
 
 
-def compared(outcome: Outcome) -> BenchComparison:
+def comparison_of(outcome: Outcome) -> BenchComparison:
     """Return what a run of several functions has found out."""
     path = str(outcome.path)
     report, plan = bench_report(outcome.suite, outcome.cases, path, Policy())
