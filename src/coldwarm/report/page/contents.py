@@ -100,7 +100,7 @@ def page_of_verdicts(verdicts: Sequence[VerdictTable]) -> str:
     """Return the page of patterns and claims alone."""
     kinds = " and ".join(one.kind for one in verdicts)
     return filled(
-        "judged.html.j2",
+        "verdicts.html.j2",
         (),
         verdicts=verdicts,
         title=f"coldwarm: {kinds}",
