@@ -53,8 +53,8 @@ def document(report: PlanReport) -> Document:
 def _plan(plan: Plan) -> Iterator[Block]:
     yield Heading(plan.group, 1)
     yield Paragraph(_job(plan), "dim")
+    yield Paragraph(_answer(plan), "strong")
     yield _totals(plan)
-    yield Paragraph(_answer(plan))
     if plan.sweep:
         yield Heading(f"Totals by {plan.sweep.over}")
         yield from _sweep(plan.sweep, _measured(plan))

@@ -67,8 +67,8 @@ def show(document: Document, console: Console) -> None:
 
 def _close(before: Block | None, block: Block) -> bool:
     """Say whether no empty line stands between two blocks."""
-    alike = isinstance(block, Paragraph) and isinstance(before, Paragraph)
-    return before is None or isinstance(before, Heading) or isinstance(block, Shell) or alike
+    tight = isinstance(block, Paragraph) and isinstance(before, (Paragraph, Shell))
+    return before is None or isinstance(before, Heading) or isinstance(block, Shell) or tight
 
 
 def text(document: Document, width: int) -> str:
