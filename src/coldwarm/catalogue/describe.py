@@ -230,7 +230,7 @@ def verdict(one: Result) -> Text:
     return line(*_VERDICTS[one.verdict]) + line(f" ({why})" if why else "", "dim")
 
 
-def outcome(one: Result) -> Text:
+def _outcome(one: Result) -> Text:
     """Return what was just measured, in a line."""
     here = f", {_here(one)}" if isinstance(one, PatternResult) else ""
     return line(f"{one.id}: ") + verdict(one) + line(here)
@@ -355,4 +355,4 @@ class Progress:
 
     def ended(self, one: Result) -> None:
         """Print a result, which stays."""
-        self._console.print(outcome(one))
+        self._console.print(_outcome(one))

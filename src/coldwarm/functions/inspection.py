@@ -40,7 +40,7 @@ def _used_s() -> float:
     return used.user + used.system + used.children_user + used.children_system
 
 
-class Inspection:
+class _Inspection:
     """What is found out of one candidate."""
 
     def __init__(self, job: "Mapping[str, Any]") -> None:
@@ -292,7 +292,7 @@ def _described(value: "Any") -> str:
 
 def report(job: "Mapping[str, Any]") -> "dict[str, Any]":
     """Return what an inspection of the job's candidate tells."""
-    return Inspection(job).report()
+    return _Inspection(job).report()
 
 
 def marked(job: "Mapping[str, Any]") -> "dict[str, Any]":
@@ -310,7 +310,7 @@ def marked(job: "Mapping[str, Any]") -> "dict[str, Any]":
 
 def write_moves(job: "Mapping[str, Any]") -> "dict[str, Any]":
     """Write how far each number of the answer that is there moves."""
-    Inspection(job).write_moves()
+    _Inspection(job).write_moves()
     return {"type": "moves"}
 
 
@@ -319,7 +319,7 @@ def write_others(job: "Mapping[str, Any]") -> "dict[str, Any]":
 
     So what a function keeps of its usual call cannot answer for them.
     """
-    Inspection(job).write_others()
+    _Inspection(job).write_others()
     return {"type": "others"}
 
 
@@ -327,7 +327,7 @@ _VERSIONS = ("jax", "jaxlib", "numpy", "torch", "numba", "optax")
 _LONGEST = 300
 
 
-def report_facts(job: "Mapping[str, Any]") -> "dict[str, Any]":
+def _report_facts(job: "Mapping[str, Any]") -> "dict[str, Any]":
     """Call the function and return its facts, or the error that it raised.
 
     Raises:

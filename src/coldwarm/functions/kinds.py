@@ -29,7 +29,7 @@ PLAIN = {
 }
 """Classes whose values are whole as they stand."""
 FUNCTION, METHOD, BUILT_IN = type(lambda: None), type(_Sample().method), type(len)
-SLOT = type(_Sample.__dict__["slot"])
+_SLOT = type(_Sample.__dict__["slot"])
 _VIEWS: "tuple[type, ...]" = (type({}.values()), type({}.keys()), type({}.items()))
 _HEAP = 1 << 9
 """The flag of a class that was made while the program ran, of Python's or of others'."""
@@ -92,13 +92,13 @@ _LAZY_CLASSES = {
 """Of packages that compute at once, classes that do not."""
 
 
-def containers() -> "tuple[type, ...]":
+def _containers() -> "tuple[type, ...]":
     """Return the classes that hold items, dictionaries left out."""
     deque = getattr(sys.modules.get("_collections"), "deque", None)
     return (list, tuple, set, frozenset, *_VIEWS, *([] if deque is None else [deque]))
 
 
-def array_framework(kind: type) -> "str | None":
+def _array_framework(kind: type) -> "str | None":
     """Return whose array it is: ``numpy``, ``jax``, ``torch``, ``cupy``, ``numba``, or none."""
     for module, names in (
         ("numpy", ("ndarray", "generic")),
@@ -169,7 +169,7 @@ def _kept_properties(kind: type) -> "list[str]":
 
 def is_mapped(value: "Any") -> bool:
     """Say whether an array of NumPy is a file, read when somebody looks at it."""
-    while value is not None and array_framework(type(value)) == "numpy":
+    while value is not None and _array_framework(type(value)) == "numpy":
         if type(value).__name__ == "memmap" and getattr(value, "mode", "w+") != "w+":
             return True
         value = getattr(value, "base", None)
@@ -218,7 +218,7 @@ def package(kind: type) -> str:
     return str(kind.__dict__.get("__module__") or kind.__module__).partition(".")[0]
 
 
-def is_of_python(kind: type) -> bool:
+def _is_of_python(kind: type) -> bool:
     """Say whether a class is one of Python's own, written in C."""
     return package(kind) in sys.stdlib_module_names and not kind.__flags__ & _HEAP
 
@@ -239,7 +239,7 @@ def _is_pythons(kind: type) -> bool:
     if base is None:
         return True
     own = kind.__dict__
-    slots = sum(type(member) is SLOT for member in own.values())
+    slots = sum(type(member) is _SLOT for member in own.values())
     slots += ("__dict__" in own) + ("__weakref__" in own)
     word = tuple.__itemsize__
     return kind.__basicsize__ - base.__basicsize__ <= slots * word
@@ -250,7 +250,7 @@ def is_elsewhere(value: "Any", framework: str) -> bool:
     return framework == "torch" and value.device.type not in {"cpu", "cuda"}
 
 
-def objects_of(value: "Any", kind: type) -> "list[Any]":
+def _objects_of(value: "Any", kind: type) -> "list[Any]":
     """Return the objects in a table of pandas, which keeps them where Python cannot see."""
     if _has(kind, "dtypes") and _has(kind, "items") and _has(kind, "columns"):
         return [column for _, column in value.items()]
@@ -272,15 +272,15 @@ class Shape:
         self.framework: str | None = None
         if self.is_plain or self.is_skipped:
             return
-        bases = (dict, *containers())
+        bases = (dict, *_containers())
         self.container = next((base for base in bases if issubclass(kind, base)), None)
-        self.framework = array_framework(kind)
+        self.framework = _array_framework(kind)
         partial = getattr(sys.modules.get("functools"), "partial", None)
         self.is_partial = partial is not None and issubclass(kind, partial)
         # JAX's own is a tree of its arguments.
         self.is_tree = self.is_partial and package(kind) == "jax"
         self.is_function = self.is_partial or kind in _FUNCTIONS
-        self.is_of_python = is_of_python(kind)
+        self.is_of_python = _is_of_python(kind)
         self.is_table = any(package(base) == "pandas" for base in kind.__mro__)
         self.has_attributes = self.framework is None and package(kind) != "logging"
         self.is_callable = any("__call__" in base.__dict__ for base in kind.__mro__)
@@ -289,7 +289,7 @@ class Shape:
             for base in kind.__mro__
             if "__slots__" in base.__dict__
             for member in base.__dict__.values()
-            if type(member) is SLOT
+            if type(member) is _SLOT
         ]
         self.slots: tuple[Any, ...] = tuple(set_slots)
         self._kind = kind
@@ -339,7 +339,7 @@ def inner_objects(value: "Any", shape: Shape) -> "list[Any]":
     """Return what an object keeps where Python cannot see it, as far as that can be asked."""
     if shape.is_of_python:
         return _referred(value)
-    return objects_of(value, type(value)) if shape.is_table else []
+    return _objects_of(value, type(value)) if shape.is_table else []
 
 
 def captured(value: "Any", shape: Shape) -> "list[Any]":

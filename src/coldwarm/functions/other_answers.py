@@ -36,7 +36,7 @@ _ENOUGH_S = 8.0
 _now_s = time.perf_counter  # as it was before the user's program
 
 
-def numbers(seed: int) -> float:
+def _numbers(seed: int) -> float:
     """Return which other data a bench of this seed has."""
     return (seed * 2_654_435_761 + 40_503) % 1_000_003 / 1_000_003
 
@@ -57,13 +57,13 @@ def write(
     os.makedirs(folder, exist_ok=True)  # noqa: PTH103 - the style of the measured side
     began_s = _now_s()
     written: list[dict[str, Any]] = []
-    places = others(numbers(seed)).places
+    places = others(_numbers(seed)).places
     alone = [[place] for place in places] if 1 < len(places) <= _MOST_ALONE else []
     for some in [places, *alone] if places else []:
         before_s = _now_s()
         path = os.path.join(folder, f"{len(written)}.npz")  # noqa: PTH118 - as above
         try:
-            inputs = _write(path, call, lambda: others(numbers(seed)), some, noise)
+            inputs = _write(path, call, lambda: others(_numbers(seed)), some, noise)
         except Exception:  # noqa: BLE001, S112 - not every function takes other data
             continue
         if inputs:
@@ -148,7 +148,7 @@ def checked(
     unlike: dict[str, Any] = {}
     try:
         for one in known:
-            other = others(numbers(job["seed"]))
+            other = others(_numbers(job["seed"]))
             places = [other.order[n] for n in one["inputs"] if n < len(other.order)]
             path = f"{reference_path}{gate.OTHERS}/{one['file']}"
             alike = len(places) == len(one["inputs"]) and set(places) <= set(other.places)

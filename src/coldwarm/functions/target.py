@@ -61,7 +61,7 @@ def load(named: "Mapping[str, Any]") -> "ModuleType":
     sys.modules[name] = module
     execute = spec.loader.exec_module
     if named.get("calls"):
-        run_to(named["calls"], lambda: execute(module))
+        _run_to(named["calls"], lambda: execute(module))
     else:
         execute(module)
     return module
@@ -245,7 +245,7 @@ def skip_benchmark(*_arguments: "Any", **_named: "Any") -> "Callable[..., _Nothi
     return skip_bench
 
 
-def run_to(call: int, run: "Callable[[], object]") -> None:
+def _run_to(call: int, run: "Callable[[], object]") -> None:
     """Run a script to its ``call``-th call of ``coldwarm.bench``, or to its end."""
     _expected[:] = [call]
     try:

@@ -44,7 +44,7 @@ def waiters(value: "Any") -> "list[Callable[[Any], None]]":
         return [alone, *_of_gpus({})]
     arrays: dict[str, list[Any]] = {}
     paths = []
-    for framework, array, path in Arrays(value).found:
+    for framework, array, path in _Arrays(value).found:
         arrays.setdefault(framework, []).append(array)
         if framework == "jax":
             paths.append(path)
@@ -83,7 +83,7 @@ def _wait_inside(out: "Any") -> None:
     for one in out.values() if type(out) is dict else out:
         kind = type(one)
         if kind not in kinds.PLAIN and kind.__module__ != "numpy":
-            for framework, array, _ in Arrays(one).found:
+            for framework, array, _ in _Arrays(one).found:
                 if framework == "jax":
                     module_of("jax").wait_for_array(array)
 
@@ -129,7 +129,7 @@ def _of_jax(value: "Any", paths: "list[Path | None]") -> "Callable[[Any], None]"
         return wait_for_tree
 
     def wait_for_all(out: "Any") -> None:
-        jax.wait([array for name, array, _ in Arrays(out).found if name == "jax"])
+        jax.wait([array for name, array, _ in _Arrays(out).found if name == "jax"])
 
     known = [path for path in paths if path is not None]
     if len(known) < len(paths) or len(known) > _MOST_PATHS:
@@ -170,7 +170,7 @@ def at(value: "Any", path: "Path") -> "Any":
     return value
 
 
-class Arrays:
+class _Arrays:
     """The arrays of frameworks that go on after a call has returned."""
 
     def __init__(self, value: "Any") -> None:

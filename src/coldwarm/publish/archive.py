@@ -199,7 +199,7 @@ def _place(archive: tarfile.TarFile, entry: tarfile.TarInfo, folder: Path) -> No
                 wire.write_all(file.fileno(), chunk)
 
 
-SUFFIX = ".tar.gz"
+_SUFFIX = ".tar.gz"
 _HEAD = b"\x1f\x8b\x08" + bytes(5) + b"\x02\xff"
 """Of gzip: no name, no date, no remark; how well it is compressed, and no system."""
 _SIGNATURES = (layout.SIGNATURE, layout.PUBLIC_KEY, layout.BUNDLE)
@@ -228,7 +228,7 @@ def package(folder: Path, target: Path | None = None) -> PackageMade:
             files[name] = read_inside(folder, name)
     _refuse_others(folder, set(files))
     archive = _packed(index.snapshot_id, files)
-    path = target or next_to(folder) / f"{index.snapshot_id}{SUFFIX}"
+    path = target or next_to(folder) / f"{index.snapshot_id}{_SUFFIX}"
     digest = sha256_of(archive)
     if path.exists() and path.read_bytes() != archive:
         raise UsageError(f"{path} is there and is not this archive; name another with --out")

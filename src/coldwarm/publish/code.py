@@ -86,7 +86,7 @@ def recorded_request(options: Mapping[str, Any]) -> BenchRequest:
         return BenchRequest()
 
 
-def request_of(files: Mapping[str, bytes]) -> BenchRequest:
+def _request_of(files: Mapping[str, bytes]) -> BenchRequest:
     """Return the same of the files of a run, by their paths."""
     try:
         header = run_journal.header_in(files.get(run_journal.JOURNAL, b""), run_journal.JOURNAL)
@@ -123,7 +123,7 @@ def not_repeatable(runs: Iterable[Run], code: Code | None) -> dict[str, Reason]:
         own = [case for case in run.cases if case.protocol.own is not None]
         if not own:
             continue
-        why = request_of(run.files).why_not
+        why = _request_of(run.files).why_not
         if why is None and code is None:
             why = because("code_left_out")
         found |= {case.case: why for case in own if why is not None}
@@ -147,7 +147,7 @@ def collect(runs: Sequence[Run], folder: Path, data: Sequence[Path]) -> Code:
         own = [case.protocol for case in run.cases if case.protocol.own is not None]
         if not own:
             continue
-        bench = request_of(run.files)
+        bench = _request_of(run.files)
         if bench.why_not is not None:
             raise RefusedError(because("own_functions", bench.why_not, case=run.folder))
         hashes = {protocol.workload_sha256 for protocol in own}

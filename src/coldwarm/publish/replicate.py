@@ -313,7 +313,7 @@ _OF_ANOTHER = {"PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONUSERBASE", "V
 """Variables that name the packages of another environment."""
 
 
-def options_of(run: Measured, folder: Path) -> Options:
+def _options_of(run: Measured, folder: Path) -> Options:
     """Return the options of a run that lies in a folder.
 
     Raises:
@@ -459,7 +459,7 @@ def repeat(request: Request, tell: Callable[[str], None]) -> Replication:
     _refuse_content(request.out_dir)
     snapshot = request.snapshot
     folders = {name: snapshot.folder / layout.RESULTS / name for name in snapshot.runs}
-    options = {name: options_of(snapshot.runs[name], path) for name, path in folders.items()}
+    options = {name: _options_of(snapshot.runs[name], path) for name, path in folders.items()}
     own = any(one.own is not None for one in options.values())
     ingredients = None if request.as_it_is else _ingredients(request)
     for line in _of_its_maker(snapshot.folder, ingredients, own=own):

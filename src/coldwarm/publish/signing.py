@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.snapshot import SignatureState, SnapshotFault
 
 
-LENGTH_BYTES = 64
+_LENGTH_BYTES = 64
 _MOST_KEY_BYTES = 2**16
 
 
@@ -46,7 +46,7 @@ def sign(folder: Path, key: Path) -> str:
         Ed25519PrivateKey,
     )
 
-    data = index_bytes(folder)
+    data = _index_bytes(folder)
     decode_as(SnapshotIndex, data, str(folder / INDEX))
     text = _key_text(key)
     with _refusing(key, "private"):
@@ -54,12 +54,12 @@ def sign(folder: Path, key: Path) -> str:
     if not isinstance(private, Ed25519PrivateKey):
         raise RefusedError(because("key_of_other_kind", file=str(key)))
     public = private.public_key()
-    replace_file(folder / PUBLIC_KEY, written(public))
+    replace_file(folder / PUBLIC_KEY, _written(public))
     replace_file(folder / SIGNATURE, private.sign(data))
-    return fingerprint(public)
+    return _fingerprint(public)
 
 
-def index_bytes(folder: Path) -> bytes:
+def _index_bytes(folder: Path) -> bytes:
     """Return the index of a snapshot as it lies there.
 
     Raises:
@@ -73,16 +73,16 @@ def index_bytes(folder: Path) -> bytes:
     return read_limited(folder, INDEX)
 
 
-def key_in(file: Path) -> Ed25519PublicKey:
+def _key_in(file: Path) -> Ed25519PublicKey:
     """Return the public key in a PEM file.
 
     Raises:
         RefusedError: it cannot be read, or is none of Ed25519.
     """
-    return parsed(_key_text(file), file)
+    return _parsed(_key_text(file), file)
 
 
-def parsed(text: bytes, file: Path) -> Ed25519PublicKey:
+def _parsed(text: bytes, file: Path) -> Ed25519PublicKey:
     """Return the public key in PEM text that was read from a file.
 
     Raises:
@@ -98,7 +98,7 @@ def parsed(text: bytes, file: Path) -> Ed25519PublicKey:
     return key
 
 
-def written(key: Ed25519PublicKey) -> bytes:
+def _written(key: Ed25519PublicKey) -> bytes:
     """Return a public key as PEM."""
     from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 - of signatures alone
 
@@ -107,11 +107,11 @@ def written(key: Ed25519PublicKey) -> bytes:
     )
 
 
-def is_of(key: Ed25519PublicKey, signature: bytes, data: bytes) -> bool:
+def _is_of(key: Ed25519PublicKey, signature: bytes, data: bytes) -> bool:
     """Say whether a signature is that of the key over these bytes."""
     from cryptography.exceptions import InvalidSignature  # noqa: PLC0415 - of signatures alone
 
-    if len(signature) != LENGTH_BYTES:
+    if len(signature) != _LENGTH_BYTES:
         return False
     try:
         key.verify(signature, data)
@@ -120,7 +120,7 @@ def is_of(key: Ed25519PublicKey, signature: bytes, data: bytes) -> bool:
     return True
 
 
-def fingerprint(key: Ed25519PublicKey) -> str:
+def _fingerprint(key: Ed25519PublicKey) -> str:
     """Return the SHA-256 of a public key as DER, 64 hex digits."""
     from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 - of signatures alone
 
@@ -188,7 +188,7 @@ def sign_keyless(folder: Path) -> str:
         SystemRefusedError: sigstore's services cannot be asked, or refuse.
         ContractError: there is no index.
     """
-    data = index_bytes(folder)
+    data = _index_bytes(folder)
     oidc, models, signing = _sigstore("oidc", "models", "sign")
 
     with _asking():
@@ -292,7 +292,7 @@ def checked_key(folder: Path, present: Collection[str], data: bytes, key: Path |
     Raises:
         RefusedError: ``key`` cannot be read.
     """
-    wanted = None if key is None else key_in(key)
+    wanted = None if key is None else _key_in(key)
     if SIGNATURE not in present:
         expected = wanted is not None or PUBLIC_KEY in present
         missing = fault("signature", SIGNATURE, "not_signed")
@@ -316,26 +316,26 @@ def _held(
 ) -> Signature:
     """Hold a signature against the keys that there are."""
     wrong = []
-    if len(signature) != LENGTH_BYTES:
-        needed = LENGTH_BYTES
+    if len(signature) != _LENGTH_BYTES:
+        needed = _LENGTH_BYTES
         wrong.append(fault("signature", SIGNATURE, "signature_of_other_length", n_needed=needed))
     for key, code in ((wanted, "signature_of_other"), (beside, "signature_differs")):
-        if not wrong and key is not None and not is_of(key, signature, data):
+        if not wrong and key is not None and not _is_of(key, signature, data):
             wrong.append(fault("signature", SIGNATURE, code))
     if wrong:
         return Signature("invalid", None, tuple(wrong))
     if wanted is not None:
-        return Signature("valid", fingerprint(wanted))
+        return Signature("valid", _fingerprint(wanted))
     if beside is not None:
-        return Signature("unknown_key", fingerprint(beside))
+        return Signature("unknown_key", _fingerprint(beside))
     return Signature("unchecked")
 
 
 def _beside(folder: Path) -> Ed25519PublicKey:
     """Return the key that lies beside the signature, written as it is written here."""
     text = read_limited(folder, PUBLIC_KEY, _MOST_OF_SIGNATURE)
-    key = parsed(text, Path(PUBLIC_KEY))
-    if written(key) != text:
+    key = _parsed(text, Path(PUBLIC_KEY))
+    if _written(key) != text:
         reason = because("key_not_read", file=PUBLIC_KEY, kind="public")
         raise RefusedError(reason)
     return key

@@ -91,7 +91,7 @@ def exit_code(found: Verification) -> ExitCode:
 
 
 @dataclass
-class VerifiedSnapshot:
+class _VerifiedSnapshot:
     """A snapshot, and what was found out about it so far."""
 
     folder: Path
@@ -287,7 +287,7 @@ def verify(
     *,
     unsigned: bool = False,
     views: Mapping[str, View] | None = None,
-) -> VerifiedSnapshot:
+) -> _VerifiedSnapshot:
     """Verify the snapshot in a folder.
 
     Args:
@@ -301,7 +301,7 @@ def verify(
     Raises:
         RefusedError: there is no such folder, the key cannot be read, or an extra is missing.
     """
-    verified = VerifiedSnapshot(folder, key, signer, unsigned, views or {})
+    verified = _VerifiedSnapshot(folder, key, signer, unsigned, views or {})
     for step in (_opened, _index, _listed, _bytes, _contracts, _measured, _judged, _following):
         verified.faults = list(islice(step(verified), _SHOWN))
         if verified.faults:
@@ -309,7 +309,7 @@ def verify(
     return verified
 
 
-def _opened(verified: VerifiedSnapshot) -> Iterator[SnapshotFault]:
+def _opened(verified: _VerifiedSnapshot) -> Iterator[SnapshotFault]:
     """Look what lies in the folder: links, pipes, devices and what is too large are not opened."""
     folder = verified.folder
     if not folder.is_dir():
@@ -322,7 +322,7 @@ def _opened(verified: VerifiedSnapshot) -> Iterator[SnapshotFault]:
         yield snapshot_fault("presence", layout.INDEX, "file_missing")
 
 
-def _index(verified: VerifiedSnapshot) -> Iterator[SnapshotFault]:
+def _index(verified: _VerifiedSnapshot) -> Iterator[SnapshotFault]:
     """Read the index, and hold it against its signature before anything in it is believed."""
     folder = verified.folder
     try:
@@ -341,7 +341,7 @@ def _index(verified: VerifiedSnapshot) -> Iterator[SnapshotFault]:
         yield reader_fault("schema", folder, error)
 
 
-def _listed(verified: VerifiedSnapshot) -> Iterator[SnapshotFault]:
+def _listed(verified: _VerifiedSnapshot) -> Iterator[SnapshotFault]:
     """Yield files that are named and not there, and those that nobody names."""
     named: set[str] = set()
     for row in verified.known_index.artifacts:
@@ -363,7 +363,7 @@ def _listed(verified: VerifiedSnapshot) -> Iterator[SnapshotFault]:
         yield snapshot_fault("presence", layout.INDEX, "part_missing", part=part.holds)
 
 
-def _bytes(verified: VerifiedSnapshot) -> Iterator[SnapshotFault]:
+def _bytes(verified: _VerifiedSnapshot) -> Iterator[SnapshotFault]:
     """Yield files that have another size or hash than the index says."""
     for row in verified.known_index.artifacts:
         try:
@@ -378,7 +378,7 @@ def _bytes(verified: VerifiedSnapshot) -> Iterator[SnapshotFault]:
             yield snapshot_fault("bytes", row.path, "other_bytes", sha256=sha256)
 
 
-def _contracts(verified: VerifiedSnapshot) -> Iterator[SnapshotFault]:
+def _contracts(verified: _VerifiedSnapshot) -> Iterator[SnapshotFault]:
     """Yield files that do not keep the contract that they have by their path."""
     folder = verified.folder
     for row in verified.known_index.artifacts:
@@ -403,7 +403,7 @@ def _contracts(verified: VerifiedSnapshot) -> Iterator[SnapshotFault]:
             yield snapshot_fault("schema", path, "artifact_wrong", text=text)
 
 
-def _measured(verified: VerifiedSnapshot) -> Iterator[SnapshotFault]:
+def _measured(verified: _VerifiedSnapshot) -> Iterator[SnapshotFault]:
     """Compute everything again that is said of each run."""
     start = f"{layout.RESULTS}/"
     names = {path.split("/")[1] for path in verified.entries if path.startswith(start)}
@@ -429,7 +429,7 @@ def _measured(verified: VerifiedSnapshot) -> Iterator[SnapshotFault]:
             yield snapshot_fault("content", path, "part_missing", part="the index of a run")
 
 
-def _judged(verified: VerifiedSnapshot) -> Iterator[SnapshotFault]:
+def _judged(verified: _VerifiedSnapshot) -> Iterator[SnapshotFault]:
     """Judge patterns and claims again, once their files and runs are known to hold."""
     for kind, name in INDEXES.items():
         own = [path for path in verified.entries if path.startswith(f"{kind}/")]
@@ -458,7 +458,7 @@ def _unlike(found: Stored, own: Collection[str]) -> Iterator[SnapshotFault]:
             yield snapshot_fault("content", path, "nothing_makes_it")
 
 
-def _wrong(verified: VerifiedSnapshot, found: Stored) -> Iterator[SnapshotFault]:
+def _wrong(verified: _VerifiedSnapshot, found: Stored) -> Iterator[SnapshotFault]:
     folder = verified.folder
     otherwise: list[ContractError] = []
     for path in found.pointed:
@@ -471,7 +471,7 @@ def _wrong(verified: VerifiedSnapshot, found: Stored) -> Iterator[SnapshotFault]
     yield from (reader_fault("content", folder, one) for one in found.held.faults)
 
 
-def _following(verified: VerifiedSnapshot) -> Iterator[SnapshotFault]:
+def _following(verified: _VerifiedSnapshot) -> Iterator[SnapshotFault]:
     """Make everything once more that follows from the runs, and compare.
 
     What another version made is of the runs as they were computed by that, so the one of both sides
@@ -510,7 +510,7 @@ def _by_other_rules(one: SnapshotFault) -> SnapshotFault:
 
 
 def _differences(
-    verified: VerifiedSnapshot, content: Content
+    verified: _VerifiedSnapshot, content: Content
 ) -> Iterator[tuple[SnapshotFault, bool]]:
     """Yield where documents differ from those that runs make, and if that is true of no version."""
     files, index = verified.files, verified.known_index
@@ -560,7 +560,7 @@ def _of_places(files: Mapping[str, bytes], manifest: BaselineManifest) -> Iterat
         yield _contradiction(layout.MANIFEST, "environment.lock.hashed", what)
 
 
-def _of_copies(verified: VerifiedSnapshot, content: Content) -> Iterator[SnapshotFault]:
+def _of_copies(verified: _VerifiedSnapshot, content: Content) -> Iterator[SnapshotFault]:
     """Hold published results against their index, their own numbers, and those of their runs."""
     index = Index(verified.folder / layout.PUBLISHED / nextstat.INDEX)
     for row in index.checked():
@@ -604,7 +604,7 @@ def _differing(path: str, said: bytes, held: bytes) -> Iterator[tuple[SnapshotFa
         yield _contradiction(path, "", "is written otherwise than its contract is"), False
 
 
-def _compare_bytes(verified: VerifiedSnapshot, content: Content) -> None:
+def _compare_bytes(verified: _VerifiedSnapshot, content: Content) -> None:
     """Tell files that say the same as what the runs make, and are not the same bytes.
 
     Blanks, the order of names and the last digits of a number are room for what nobody checks.
@@ -625,7 +625,7 @@ def _compare_bytes(verified: VerifiedSnapshot, content: Content) -> None:
 
 
 def _render_again(
-    verified: VerifiedSnapshot, content: Content, *, same: bool
+    verified: _VerifiedSnapshot, content: Content, *, same: bool
 ) -> Iterator[SnapshotFault]:
     """Render page and print once more."""
     for path in (layout.PAGE, layout.PDF):

@@ -32,12 +32,12 @@ _NOTED = {
     "files_untried",
 }
 """What of a candidate's limitations is not the same for all of its backend."""
-INTERVAL = f"{100 * CONFIDENCE:g} % interval"
-NEW_SHAPES = "A call with a shape that its process has not seen, caches empty"
+_INTERVAL = f"{100 * CONFIDENCE:g} % interval"
+_NEW_SHAPES = "A call with a shape that its process has not seen, caches empty"
 _LARGEST_RATIO = 1e4
 
 
-def failures(report: BenchReport) -> list[str]:
+def _failures(report: BenchReport) -> list[str]:
     """Return a line for each verdict, and each count, that fails."""
     compiled = [
         f"{one.case}, {one.name}: {compare.sentence(one)}"
@@ -59,7 +59,7 @@ def failing(one: BenchVerdict, reference: str) -> str:
     return f"{figures.ratio(one.comparison)} than {reference}; the limit is {limit}"
 
 
-def new_shapes(report: BenchReport) -> list[tuple[str, str]]:
+def _new_shapes(report: BenchReport) -> list[tuple[str, str]]:
     """Return what a call of a new shape cost, where that was measured."""
     return [
         (one.candidate, units.duration(one.new_shape.median))
@@ -68,7 +68,7 @@ def new_shapes(report: BenchReport) -> list[tuple[str, str]]:
     ]
 
 
-def noted(report: BenchReport) -> list[tuple[str, str]]:
+def _noted(report: BenchReport) -> list[tuple[str, str]]:
     """Return what a candidate's answers are to be read with."""
     return [
         (one.candidate, with_advice(reason))
@@ -87,7 +87,7 @@ def metric_name(metric: str) -> str:
     return f"first, {caches}" if figure == "ttfr_s" else f"{figure}, {caches}"
 
 
-def ratio(comparison: Comparison) -> str:
+def _ratio(comparison: Comparison) -> str:
     """Write the ratio of a comparison, or that there is none."""
     return units.MISSING if comparison.ratio is None else _shown(comparison.ratio)
 
@@ -98,7 +98,7 @@ def _shown(value: float) -> str:
     return "<0.0001" if value < 1 / _LARGEST_RATIO else units.significant(value)
 
 
-def interval(comparison: Comparison) -> str:
+def _interval(comparison: Comparison) -> str:
     """Write the interval of a ratio, and under an open verdict what could have been seen."""
     if comparison.low is None or comparison.high is None:
         return "too few processes"
@@ -110,7 +110,7 @@ def interval(comparison: Comparison) -> str:
     return f"{bounds}\nonly {_shown(1 + comparison.smallest_detectable)}× would show"
 
 
-def checked(candidate: BenchCandidate) -> str:
+def _checked(candidate: BenchCandidate) -> str:
     """Say what a candidate is, and what its answer was held against."""
     of = f", commit {candidate.revision[:12]}" if candidate.revision else ""
     return f"{candidate.target or candidate.candidate}{of}: {candidate.checked}"
@@ -128,14 +128,14 @@ def document(
 
     ``verbose``: also the break-even of each candidate with ``plan``, and how answers were checked.
     """
-    failed = (("FAIL", text) for text in failures(report))
+    failed = (("FAIL", text) for text in _failures(report))
     ahead: list[Block] = [*terms(failed, "failure"), *_notices(report)]
     more: list[Block] = [*terms(compare.of_bench(report, metric_name), "care")]
     if guarded := compare.shown_counts(report.counts, everything=verbose):
         more.append(Heading(f"Counts against {report.reference}"))
         more.append(compare.table_of_counts(guarded, (report.reference, "count")))
         more += terms(compare.unknown(guarded))
-    more += terms(new_shapes(report), title=NEW_SHAPES)
+    more += terms(_new_shapes(report), title=_NEW_SHAPES)
     if report.verdicts and verbose:
         more += [Heading(f"Verdicts against {report.reference}"), _verdicts(report)]
     if verbose and plan is not None and plan.break_even:
@@ -145,7 +145,7 @@ def document(
             more.append(Paragraph(f"* {plan_view.EXTRAPOLATED}", "dim"))
     if verbose:
         more += terms(
-            ((one.candidate, checked(one)) for one in report.candidates), title="The candidates"
+            ((one.candidate, _checked(one)) for one in report.candidates), title="The candidates"
         )
     return view.document(
         suite,
@@ -153,7 +153,7 @@ def document(
         answers=report.answers,
         ahead=ahead,
         more=more,
-        care=noted(report),
+        care=_noted(report),
         verbose=verbose,
     )
 
@@ -164,12 +164,12 @@ def _verdicts(report: BenchReport) -> Table:
             name(verdict.candidate),
             metric_name(verdict.comparison.metric),
             _verdict(verdict),
-            ratio(verdict.comparison),
-            Cell(interval(verdict.comparison), style="dim"),
+            _ratio(verdict.comparison),
+            Cell(_interval(verdict.comparison), style="dim"),
         )
         for verdict in report.verdicts
     ]
-    return table(["candidate", "figure", "verdict", "ratio", INTERVAL], rows, labels=2)
+    return table(["candidate", "figure", "verdict", "ratio", _INTERVAL], rows, labels=2)
 
 
 def _verdict(verdict: BenchVerdict) -> Cell:

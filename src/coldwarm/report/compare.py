@@ -122,11 +122,11 @@ def remarks(comparison: RunComparison) -> list[tuple[str, str]]:
     listed = [("take care", with_advice(reason)) for reason in comparison.warnings]
     for one in comparison.unshown:
         needs = _further(one, comparison.unit)
-        text = f"{one.case}, {figure(one.metric)}: {reach(one)}; {needs}"
+        text = f"{one.case}, {figure(one.metric)}: {_reach(one)}; {needs}"
         listed.append(("too coarse", text))
     for item in comparison.allowed:
         cases = f" ({counted(len(item.cases), 'case')})" if item.cases else ""
-        listed.append(("allowed", f"{disagreement(item)}{cases}"))
+        listed.append(("allowed", f"{_disagreement(item)}{cases}"))
     if comparison.software:
         first = "; ".join(map(change, comparison.software[:_SHOWN_SOFTWARE]))
         more = len(comparison.software) - _SHOWN_SOFTWARE
@@ -155,7 +155,7 @@ def _by_reason(out: Sequence[LeftOutCase]) -> dict[str, list[str]]:
     return grouped
 
 
-def disagreement(item: SideDifference) -> str:
+def _disagreement(item: SideDifference) -> str:
     """Write what each side has of a field that must agree."""
     if item.field == "machine" and item.name == "environment":
         side = item.of_a if item.a == "absent" else item.of_b
@@ -252,7 +252,7 @@ def of_bench(report: BenchReport, named: Callable[[str], str]) -> list[tuple[str
         if one.surely_below is not None
     ]
     listed += [
-        ("too coarse", f"{one.case}, {named(one.metric)}: {reach(one)}; {further(one)}")
+        ("too coarse", f"{one.case}, {named(one.metric)}: {_reach(one)}; {further(one)}")
         for one in report.unshown
     ]
     more_s = math.fsum(one.further_s or 0.0 for one in report.unshown)
@@ -279,7 +279,7 @@ def _below(one: BenchVerdict, report: BenchReport) -> str:
     return f"not slower than {report.reference} by more than {limit}: {bounds(one.comparison)}"
 
 
-def reach(one: UnshownLimit) -> str:
+def _reach(one: UnshownLimit) -> str:
     """Say how closely a figure was measured, and what was asked for."""
     limit = f"a limit of {100 * one.limit:.3g} %"
     if one.half_width is None:
@@ -329,7 +329,7 @@ def refused(error: IncomparableError) -> str:
     for case in error.failed:
         side = "A and B" if case.side == "both" else case.side
         lines.append(f"  {FAILED}: in {side}: {with_advice(case.reason)} ({case.case})")
-    lines += [f"  {disagreement(item)}{_of(item.cases)}" for item in error.differences]
+    lines += [f"  {_disagreement(item)}{_of(item.cases)}" for item in error.differences]
     lines += [f"to mend {field}: {WAYS_ON[field]}" for field in error.fields]
     effect = "compares all the same, with a warning"
     if error.failed:

@@ -14,9 +14,9 @@ from coldwarm.report.units import MISSING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-Role: TypeAlias = Literal["", "answer", "failure", "care", "legend", "note"]
+_Role: TypeAlias = Literal["", "answer", "failure", "care", "legend", "note"]
 """What a list of terms is: ``care`` are caveats, ``legend`` explains the tables."""
-Style: TypeAlias = Literal["", "strong", "dim", "name", "failure", "verdict"]
+_Style: TypeAlias = Literal["", "strong", "dim", "name", "failure", "verdict"]
 """How text is set apart; ``name`` is a name of the user's own, set as code where there is code."""
 
 
@@ -25,7 +25,7 @@ class Piece(NamedTuple):
 
     text: str
     verdict: str = ""
-    style: Style = ""
+    style: _Style = ""
 
 
 Line: TypeAlias = str | tuple[Piece, ...]
@@ -44,7 +44,7 @@ class Cell(NamedTuple):
     """The verdict that the second line gives, or the text where there is none."""
     note: str = ""
     """More of the second line, where there is room."""
-    style: Style = ""
+    style: _Style = ""
     value: float | None = None
     """The number that a column is sorted by."""
 
@@ -68,14 +68,14 @@ class Paragraph(NamedTuple):
     """A line or more of text."""
 
     text: Line
-    style: Style = ""
+    style: _Style = ""
 
 
 class Terms(NamedTuple):
     """Terms and what is said of each; an empty term stands for the one before."""
 
     items: tuple[tuple[str, Line], ...]
-    role: Role = ""
+    role: _Role = ""
     title: str = ""
 
 
@@ -134,7 +134,7 @@ def table(
     return Table(tuple(columns), (Rows("", tuple(row(*one) for one in rows)),), labels)
 
 
-def terms(items: Iterable[tuple[str, Line]], role: Role = "", title: str = "") -> Iterator[Terms]:
+def terms(items: Iterable[tuple[str, Line]], role: _Role = "", title: str = "") -> Iterator[Terms]:
     """Yield a list of terms, unless it is empty."""
     if listed := tuple(items):
         yield Terms(listed, role, title)

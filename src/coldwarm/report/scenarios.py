@@ -19,8 +19,8 @@ _CACHES: dict[CacheMode, str] = {
     "cold_process_warm_cache": "filled",
 }
 """The cache modes that have columns, and what their headings call them."""
-FIGURES = ("first", "total", "compiling")
-_NONE = (units.MISSING,) * len(FIGURES)
+_FIGURES = ("first", "total", "compiling")
+_NONE = (units.MISSING,) * len(_FIGURES)
 LOOPS_LEGEND = (
     "first, total",
     (
@@ -54,7 +54,7 @@ def loops(cases: Sequence[CaseResult]) -> Loops:
             texts = [text for mode in modes for text in cells[mode] or _NONE]
             title = f"{case.workload} {case.size} {case.dtype}"
             rows.setdefault(title, []).append((case.candidate, texts))
-    return Loops([f"{_CACHES[mode]}\n{name}" for mode in modes for name in FIGURES], rows)
+    return Loops([f"{_CACHES[mode]}\n{name}" for mode in modes for name in _FIGURES], rows)
 
 
 def _cells(summary: ColdSummary | None) -> tuple[str, ...]:

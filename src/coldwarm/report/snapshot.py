@@ -198,7 +198,7 @@ def comparison(found: ComparedSnapshots) -> Document:
         if changed is not None:
             blocks += [Heading(f"{kind}s"), changes(changed, kind)]
     for run in found.runs:
-        blocks += [Heading(run.suite), *terms(("", text) for text in compared_lines(run))]
+        blocks += [Heading(run.suite), *terms(("", text) for text in _compared_lines(run))]
         if run.timings is not None:
             blocks += compare.document(run.timings, everything=False).blocks
     return Document("coldwarm snapshot compare", tuple(blocks))
@@ -216,7 +216,7 @@ def _lines(found: ComparedSnapshots) -> Iterator[str]:
             yield f"measured only in {label}: {', '.join(names)}"
 
 
-def compared_lines(run: ComparedRuns) -> Iterator[str]:
+def _compared_lines(run: ComparedRuns) -> Iterator[str]:
     """Yield what differs in the inputs, answers and statuses of one suite."""
     kinds = (("inputs", run.datasets), ("answers", run.gates), ("status", run.statuses))
     for name, differences in kinds:
@@ -248,14 +248,14 @@ _HARNESSES = {
 
 def replication(report: Replication) -> Document:
     """Return a table for each run that was measured again, and how many cases agree."""
-    blocks: list[Block] = [Paragraph(text, "dim") for text in about(report)]
+    blocks: list[Block] = [Paragraph(text, "dim") for text in _about(report)]
     for run in report.runs:
         blocks += [Heading(f"{run.suite}, {_BASES[run.basis]}"), _table(run)]
-        blocks += [Paragraph(text, "dim") for text in remarks(run)]
+        blocks += [Paragraph(text, "dim") for text in _remarks(run)]
     return Document("coldwarm snapshot replicate", (*blocks, Paragraph(summary(report), "strong")))
 
 
-def about(report: Replication) -> Iterator[str]:
+def _about(report: Replication) -> Iterator[str]:
     """Yield what was repeated and where."""
     original, environment = report.original, report.environment
     yield f"{original.snapshot_id}, index {original.snapshot_index_sha256}"
@@ -279,7 +279,7 @@ def summary(report: Replication) -> str:
     return f"{text}. Disagreeing: {', '.join(differing)}." if differing else f"{text}."
 
 
-def remarks(run: RepeatedRun) -> Iterator[str]:
+def _remarks(run: RepeatedRun) -> Iterator[str]:
     """Yield what was left out, and what was not the same."""
     for one in run.left_out:
         yield f"{one.case}: not compared: {words(one.reason)}"

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
     from coldwarm.report.document import Cell, Document, Line
 
-WIDEST = 100
+_WIDEST = 100
 _SPREAD = len(">999%")
 _LABEL = len("few processes")
 _WIDEST_GAP = 3
-VERDICT_STYLES = {
+_VERDICT_STYLES = {
     "faster": "bold green",
     "less": "bold green",
     "slower": "bold red",
@@ -53,14 +53,14 @@ _ROLES = {"failure": "bold red", "legend": "dim", "note": "dim"}
 
 
 def show(document: Document, console: Console) -> None:
-    """Print a document, no wider than ``WIDEST``."""
+    """Print a document, no wider than ``_WIDEST``."""
     before: Block | None = None
     for block in document.blocks:
         if isinstance(block, Notice):
             continue
         if not _close(before, block):
             console.print()
-        for one in laid_out(block, min(console.width, WIDEST)):
+        for one in _laid_out(block, min(console.width, _WIDEST)):
             _print(console, one)
         before = block
 
@@ -86,33 +86,33 @@ def _print(console: Console, block: Grid | Text) -> None:
             block.no_wrap = False
         console.print(block, soft_wrap=not picture)
         return
-    console.print(block, width=min(console.width, WIDEST), soft_wrap=False)
+    console.print(block, width=min(console.width, _WIDEST), soft_wrap=False)
 
 
 @singledispatch
-def laid_out(block: Block, width: int) -> list[Grid | Text]:
+def _laid_out(block: Block, width: int) -> list[Grid | Text]:
     """Return what a block is on a terminal of so many characters."""
     raise TypeError(type(block), width)
 
 
-@laid_out.register
+@_laid_out.register
 def _(block: Heading, width: int) -> list[Grid | Text]:
     text = printable(block.text)
     within = block.level == 2  # noqa: PLR2004 - as the model says
     return [Text(text if within else f"━━ {text} ".ljust(width, "━"), "bold")]
 
 
-@laid_out.register
+@_laid_out.register
 def _(block: Paragraph, _width: int) -> list[Grid | Text]:
     return [_line(block.text, _STYLES[block.style])]
 
 
-@laid_out.register
+@_laid_out.register
 def _(block: Shell, _width: int) -> list[Grid | Text]:
     return [Text(f"  {printable(block.line)}", no_wrap=True)]
 
 
-@laid_out.register
+@_laid_out.register
 def _(block: Terms, _width: int) -> list[Grid | Text]:
     style = _ROLES.get(block.role, "")
     grid = Grid.grid(padding=(0, 2, 0, 0))
@@ -127,7 +127,7 @@ def _(block: Terms, _width: int) -> list[Grid | Text]:
     return [*([Text(printable(block.title), "bold")] if titled else []), grid]
 
 
-@laid_out.register
+@_laid_out.register
 def _(block: Table, width: int) -> list[Grid | Text]:
     headings = _headings(block.columns)
     parts = [[_row(block, row, " ") for row in part.rows] for part in block.parts]
@@ -164,7 +164,7 @@ def _row(table: Table, row: Sequence[Cell], between: str) -> list[Text]:
 
 
 def _label(cell: Cell, before: str) -> Text:
-    style = VERDICT_STYLES.get(cell.verdict, "") or _STYLES[cell.style]
+    style = _VERDICT_STYLES.get(cell.verdict, "") or _STYLES[cell.style]
     return Text(before + printable(cell.text), style if not before else "")
 
 
@@ -173,12 +173,12 @@ def _figure(cell: Cell, between: str) -> Text:
     if cell.text == MISSING:
         return Text(MISSING, "dim")
     below = cell.below.replace(" ", between)
-    style = _STYLES[cell.style] if below else VERDICT_STYLES.get(cell.verdict, _STYLES[cell.style])
+    style = _STYLES[cell.style] if below else _VERDICT_STYLES.get(cell.verdict, _STYLES[cell.style])
     text = lines(cell.text, style)
     if cell.spread:
         text = Text.assemble(text, (f" {cell.spread:>{_SPREAD}}", "dim"))
     if below:
-        under = VERDICT_STYLES.get(cell.verdict, "dim" if not cell.verdict else "")
+        under = _VERDICT_STYLES.get(cell.verdict, "dim" if not cell.verdict else "")
         text = Text.assemble(text, "\n", lines(below, under))
     return text
 
@@ -232,7 +232,7 @@ def _grid(
 def _line(line: Line, style: str = "") -> Text:
     """Return a line, its verdicts in their colours."""
     parts = [
-        (printable(piece.text), VERDICT_STYLES.get(piece.verdict, _STYLES.get(piece.style, "")))
+        (printable(piece.text), _VERDICT_STYLES.get(piece.verdict, _STYLES.get(piece.style, "")))
         for piece in pieces(line)
     ]
     return Text.assemble(*parts, style=style)

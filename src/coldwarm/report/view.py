@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from coldwarm.report.scenarios import Loops
 
 
-CARE = "Caveats"
+_CARE = "Caveats"
 """Title of a list of what weakens figures."""
 
 
@@ -175,7 +175,7 @@ def document(  # noqa: PLR0913 - what stands where, each by name
     if view.loops.rows:
         blocks += [Heading(scenarios.LOOPS_TITLE), _shares(view.loops)]
     blocks += more
-    blocks += terms((*view.care, *care), "care", CARE)
+    blocks += terms((*view.care, *care), "care", _CARE)
     blocks += terms((("not measured", why) for why in view.unavailable), "note")
     blocks += terms(view.legend, "legend", "How to read this")
     blocks += [Paragraph(line, "strong") for line in view.closing]

@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult, Measured, SuiteResult
 
 
-At = tuple[str | int, ...]
+_At = tuple[str | int, ...]
 """Where a field stands: names and places, from the outermost."""
 
 
 class Conflict(NamedTuple):
     """A field of a stored result that does not follow from what was measured."""
 
-    at: At
+    at: _At
     what: str
     always: bool = False
     """Whether it is true of no version; else it contradicts the rules of today."""
@@ -103,7 +103,7 @@ def of_any_version(stored: CaseResult, again: CaseResult) -> Iterator[Conflict]:
         yield from _warm(stored.warm.call_s, stored)
 
 
-def _is_plain(at: At) -> bool:
+def _is_plain(at: _At) -> bool:
     """Say whether what stands there is a count, a median, or an extreme of what was measured."""
     match at:
         case ("cold", int(), str(name)):
@@ -114,7 +114,7 @@ def _is_plain(at: At) -> bool:
 
 
 def _derived(
-    at: At, derived: Mapping[str, Summary], stored: CaseResult, mode: CacheMode
+    at: _At, derived: Mapping[str, Summary], stored: CaseResult, mode: CacheMode
 ) -> Iterator[Conflict]:
     """Hold figures against all that could be put together of what the processes took."""
     seen = [one for one in stored.observations if claims(one, mode) and one.phases]
@@ -152,7 +152,7 @@ def _warm(call_s: Summary, stored: CaseResult) -> Iterator[Conflict]:
 
 def out_of_order(case: CaseResult) -> Iterator[Conflict]:
     """Yield each stored distribution whose figures cannot be in that order."""
-    found: list[tuple[At, Summary]] = [
+    found: list[tuple[_At, Summary]] = [
         (("cold", place, "seconds", name), one)
         for place, cold in enumerate(case.cold)
         for name, one in cold.seconds.items()
@@ -170,7 +170,7 @@ def out_of_order(case: CaseResult) -> Iterator[Conflict]:
             yield Conflict((*at, "n_samples"), "is a figure of no samples")
 
 
-def apart(at: At, said: object, held: object) -> Iterator[Conflict]:
+def apart(at: _At, said: object, held: object) -> Iterator[Conflict]:
     """Yield the innermost places where two plain values differ, which stand at ``at``."""
     if isinstance(said, dict) and isinstance(held, dict) and said.keys() == held.keys():
         for name, value in said.items():
@@ -227,7 +227,7 @@ def impossible(case: CaseResult) -> Iterator[Conflict]:
     """Yield what holds of no case, also where another version of coldwarm wrote it."""
     seen: dict[tuple[str, int, int], int] = {}
     for place, one in enumerate(case.observations):
-        at: At = ("observations", place)
+        at: _At = ("observations", place)
         if one.case != case.case:
             yield Conflict((*at, "case"), f"is of {one.case!r}, in the file of {case.case!r}")
         key = (one.cache_mode, one.round, one.attempt)
@@ -251,9 +251,9 @@ def inconsistent(case: CaseResult) -> Iterator[Conflict]:
     if is_wrong(case.reason):
         yield from _of_a_wrong_answer(case)
         return
-    orders: dict[int, At] = {}
+    orders: dict[int, _At] = {}
     for place, one in enumerate(case.observations):
-        at: At = ("observations", place)
+        at: _At = ("observations", place)
         yield from _of_phases(one, at)
         yield from _of_first_result(one, at)
         yield from _of_telemetry(one, at)
@@ -304,9 +304,9 @@ def _identity(case: CaseResult) -> Iterator[Conflict]:
                 yield Conflict((name,), f"says {said!r}, but its parts make {held!r}")
 
 
-def _of_blocks(blocks: list[Block], at: At) -> Iterator[Conflict]:
+def _of_blocks(blocks: list[Block], at: _At) -> Iterator[Conflict]:
     for place, block in enumerate(blocks):
-        where: At = (*at, "blocks", place)
+        where: _At = (*at, "blocks", place)
         if not block.samples_s:
             yield Conflict((*where, "samples_s"), "is empty; a block has samples")
             continue
@@ -323,7 +323,7 @@ def _of_blocks(blocks: list[Block], at: At) -> Iterator[Conflict]:
             yield Conflict((*at, "blocks", place), "begins before the block that stands before it")
 
 
-def _of_gate(one: Observation, at: At) -> Iterator[Conflict]:
+def _of_gate(one: Observation, at: _At) -> Iterator[Conflict]:
     gate = one.gate
     if gate is None:
         return
@@ -335,10 +335,10 @@ def _of_gate(one: Observation, at: At) -> Iterator[Conflict]:
         yield Conflict((*at, "status"), f"says {one.status!r}, but its answer was wrong")
 
 
-def _of_files(evidence: list[CacheEvidence], at: At) -> Iterator[Conflict]:
+def _of_files(evidence: list[CacheEvidence], at: _At) -> Iterator[Conflict]:
     owners = [found.owner for found in evidence]
     for place, found in enumerate(evidence):
-        where: At = (*at, "evidence", place)
+        where: _At = (*at, "evidence", place)
         if owners.index(found.owner) != place:
             yield Conflict(where, f"is of {found.owner!r}, of which there is another one")
         before, after = found.files_before, found.files_after
@@ -348,11 +348,11 @@ def _of_files(evidence: list[CacheEvidence], at: At) -> Iterator[Conflict]:
             yield Conflict((*where, "files_after"), what)
 
 
-def _of_phases(one: Observation, at: At) -> Iterator[Conflict]:
+def _of_phases(one: Observation, at: _At) -> Iterator[Conflict]:
     end_s = 0.0
     names = [phase.name for phase in one.phases]
     for place, phase in enumerate(one.phases):
-        where: At = (*at, "phases", place)
+        where: _At = (*at, "phases", place)
         if names.index(phase.name) != place:
             yield Conflict(where, f"is {phase.name!r} for a second time")
         if phase.start_s < end_s - _CLOCK_S:
@@ -363,7 +363,7 @@ def _of_phases(one: Observation, at: At) -> Iterator[Conflict]:
         yield Conflict((*at, "wall_s"), what)
 
 
-def _of_first_result(one: Observation, at: At) -> Iterator[Conflict]:
+def _of_first_result(one: Observation, at: _At) -> Iterator[Conflict]:
     phases: dict[str, Phase] = {phase.name: phase for phase in one.phases}
     try:
         whole_s, process_s = first_result_s(phases)
@@ -382,14 +382,14 @@ def _of_first_result(one: Observation, at: At) -> Iterator[Conflict]:
         yield from _of_parts(one.first_call_parts, phases["first_call"].duration_s, where)
 
 
-def _of_parts(parts: FirstCallParts, whole_s: float, at: At) -> Iterator[Conflict]:
+def _of_parts(parts: FirstCallParts, whole_s: float, at: _At) -> Iterator[Conflict]:
     known = [value for name in PARTS if (value := getattr(parts, name)) is not None]
     total_s = sum(known) + parts.rest_s
     if not _equal(total_s, whole_s):
         yield Conflict(at, f"add up to {total_s:g} s, but the whole took {whole_s:g} s")
 
 
-def _of_loop(loop: LoopAccount, at: At) -> Iterator[Conflict]:
+def _of_loop(loop: LoopAccount, at: _At) -> Iterator[Conflict]:
     yield from _of_parts(loop.parts, loop.loop_s, (*at, "parts"))
     if not _fits(sum(loop.steps_s), loop.loop_s):
         yield Conflict((*at, "steps_s"), f"are longer together than the loop, {loop.loop_s:g} s")
@@ -405,7 +405,7 @@ def _of_loop(loop: LoopAccount, at: At) -> Iterator[Conflict]:
         yield Conflict((*at, "compiling_share"), f"says {said}, but its parts say {share}")
 
 
-def _of_telemetry(one: Observation, at: At) -> Iterator[Conflict]:
+def _of_telemetry(one: Observation, at: _At) -> Iterator[Conflict]:
     """Hold what was flagged against the readings that it was flagged for."""
     seen = one.telemetry
     if seen is None:

@@ -59,7 +59,7 @@ def _limit(name: str) -> int:
     return -1
 
 
-def watch(mark: bytes, lowest: int, highest: int) -> None:
+def _watch(mark: bytes, lowest: int, highest: int) -> None:
     """Keep the list until the pipe closes, then kill."""
     groups = set()
     for line in sys.stdin:
@@ -74,4 +74,4 @@ def watch(mark: bytes, lowest: int, highest: int) -> None:
 
 
 if __name__ == "__main__":
-    watch(sys.argv[1].encode(), int(sys.argv[2]), int(sys.argv[3]))
+    _watch(sys.argv[1].encode(), int(sys.argv[2]), int(sys.argv[3]))

@@ -162,13 +162,13 @@ def ptxas(asked: Inquiries, reasons: dict[str, Reason]) -> list[Ptxas] | None:
         return None
     found = []
     for kind, file in ptxas_files():
-        version, silent = ptxas_version(file)
+        version, silent = _ptxas_version(file)
         missing = {} if version else {"version": silent}
         found.append(Ptxas(kind=kind, version=version, null_reasons=missing))
     return found
 
 
-def ptxas_version(file: Path) -> tuple[str | None, Reason]:
+def _ptxas_version(file: Path) -> tuple[str | None, Reason]:
     """Return the version of a ``ptxas``, or ``None`` and why it does not tell one."""
     inquiry = _Inquiry([str(file), "--version"])
     version = re.search(r"release [\d.]+, V(\d+(?:\.\d+)*)", inquiry.answer[0] or "")
@@ -261,7 +261,7 @@ def ptxas_search_path(path: str) -> str:
 
     Searched are PATH, the CUDA toolkit, and what the installed packages bring along.
     """
-    versions = [(ptxas_version(file)[0], file) for _, file in ptxas_files()]
+    versions = [(_ptxas_version(file)[0], file) for _, file in ptxas_files()]
     known = [(tuple(map(int, v.split("."))), file) for v, file in versions if v is not None]
     if not known:
         return path

@@ -68,7 +68,7 @@ def end(prepared: "Prepared") -> "dict[str, Any]":
     return {
         "type": "end",
         "gate": checked,
-        **usage(),
+        **_usage(),
         "counters": prepared.backend.counters(),
         "counts": counted,
         "device": prepared.backend.device_info(),
@@ -109,7 +109,7 @@ def call_otherwise(prepared: "Prepared") -> "dict[str, Any] | None":
     return {"type": "other_calls", **figures, **held, "folded": prepared.workload.folded()}
 
 
-def usage() -> "dict[str, Any]":
+def _usage() -> "dict[str, Any]":
     """Return what this process and its children have used of the processors so far."""
     import resource
 
@@ -232,7 +232,7 @@ def input_digest(arrays: "Sequence[np.ndarray[Any, Any]]") -> str:
     return digest.hexdigest()
 
 
-def compute_reference(job: "Mapping[str, Any]") -> "dict[str, Any]":
+def _compute_reference(job: "Mapping[str, Any]") -> "dict[str, Any]":
     """Write the reference outputs to ``job["reference"]`` and describe the inputs."""
     import numpy as np
 
@@ -278,7 +278,7 @@ def widened(array: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
     return array.astype("float64") if array.dtype.kind == "f" else array
 
 
-def make_artifacts(job: "Mapping[str, Any]") -> "dict[str, Any]":
+def _make_artifacts(job: "Mapping[str, Any]") -> "dict[str, Any]":
     """Go through the phases up to ``wrap``, make and write; return what that took."""
     backend = candidate.load_backend(job)
     workload = candidate.load_module(job["workload"])
@@ -312,7 +312,7 @@ def _described(backend: "Backend", arrays: "Any") -> "dict[str, Any]":
         "input_sha256": input_digest(arrays),
         "device": backend.device_info(),
         "versions": {"python": sys.version.split()[0], **backend.versions()},
-        **usage(),
+        **_usage(),
     }
 
 

@@ -255,7 +255,7 @@ def _verdict(
 _TIMES = {1: 100.0, 2: 30.0, 3: 16.0, 4: 10.0, 5: 8.0, 6: 6.0, 7: 5.0, 8: 4.0}
 """By how many calls, what their root mean square is multiplied with: a number that happened to
 stay where it was in all of few calls may move much further in another one."""
-MOST_CALLS = max(_TIMES)
+_MOST_CALLS = max(_TIMES)
 _LONG_S, _ENOUGH_S = 5.0, 1.0
 """A call longer than the first is not repeated at all; the second is enough for all of them."""
 _now_s = time.perf_counter
@@ -275,7 +275,7 @@ def noises(
 
     squares = [np.zeros(one.shape) for one in references]
     began_s, n_told = _now_s(), 0
-    for _ in range(MOST_CALLS):
+    for _ in range(_MOST_CALLS):
         before_s = _now_s()
         try:
             with np.errstate(all="ignore"):

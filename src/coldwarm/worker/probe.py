@@ -52,7 +52,7 @@ def _gpu_count() -> int:
     return count.value
 
 
-def write_bytecode(paths: "list[str]") -> None:
+def _write_bytecode(paths: "list[str]") -> None:
     """Compile the files whose bytecode is missing, stale or damaged.
 
     A folder that cannot be written is fine; but half a file, which a full disk leaves, would stop
@@ -111,7 +111,7 @@ def _write(place: Path, data: bytes) -> None:
 
 def answer(question: "dict[str, Any]") -> "dict[str, Any]":
     """Return what was asked."""
-    write_bytecode(question["compile"])
+    _write_bytecode(question["compile"])
     return {
         "modules": {name: _found(name) for name in question["modules"]},
         "versions": {name: _version(name) for name in question["distributions"]},

@@ -126,7 +126,7 @@ def _tell_short_budget(
     asked: Options, cases: Sequence[Case], spent_s: float, listener: Listener
 ) -> None:
     """Say, before the time is spent, that it is too little for any verdict."""
-    needed_s = spent_s + FEWEST_FOR_CONFIDENCE * round_s(cases, asked)
+    needed_s = spent_s + FEWEST_FOR_CONFIDENCE * _round_s(cases, asked)
     if asked.max_runs < FEWEST_FOR_CONFIDENCE or asked.time_budget_s is None:
         return
     if needed_s > asked.time_budget_s:
@@ -134,7 +134,7 @@ def _tell_short_budget(
         listener.note(because("budget_short", n_rounds=FEWEST_FOR_CONFIDENCE, **values))
 
 
-def round_s(cases: Sequence[Case], asked: Options) -> float:
+def _round_s(cases: Sequence[Case], asked: Options) -> float:
     """Return the seconds that a round of all cases will take, by their inspections.
 
     A process whose warm calls are timed shows a start with filled caches on the way.

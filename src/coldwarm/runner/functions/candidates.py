@@ -123,7 +123,7 @@ class Inspected:
     took_s: float
 
 
-def specification(target: Target, setting: Setting) -> dict[str, Any]:
+def _specification(target: Target, setting: Setting) -> dict[str, Any]:
     """Return what a measured process is sent of a candidate."""
     return {
         "module": target.module,
@@ -150,7 +150,7 @@ def _job(
         "seed": setting.seed,
         "answer": answer,
         "precision": precision,
-        "function": specification(target, setting),
+        "function": _specification(target, setting),
     }
 
 
@@ -236,12 +236,12 @@ def _why(target: Target, error: ProcessFailedError) -> Reason:
     return because("failed_before", error.reason, label=label, where=where)
 
 
-def program_of(target: Target) -> str:
+def _program_of(target: Target) -> str:
     """Return what a candidate's program is known by, from one run to the next."""
     return hashlib.sha256(os.fsencode(str(target.path or target.module))).hexdigest()[:16]
 
 
-def caches_of(target: Target, work: Path) -> Path:
+def _caches_of(target: Target, work: Path) -> Path:
     """Return where the inspection of a candidate leaves what it compiles."""
     return work / f"caches-{target.label}"
 
@@ -303,7 +303,7 @@ def _inspected(target: Target, setting: Setting, guard: Guard, work: Path) -> In
 
 def _inspected_so(target: Target, setting: Setting, guard: Guard, work: Path) -> Inspected:
     answer = str(work / f"{target.label}.npz") if setting.check else None
-    caches = caches_of(target, work)
+    caches = _caches_of(target, work)
     found, took_s = ledger.retry_killed(
         lambda: ask(Inspection, target, setting, guard, caches, answer=answer), RefusedError
     )
@@ -329,7 +329,7 @@ def _tried(
     found, took_s = seen
     base = {**os.environ, **target.variables}
     wrote = [name for name in found.wrote if isolation.can_hide([name])]
-    opened.mark(set(found.wrote) - set(wrote), program_of(target))
+    opened.mark(set(found.wrote) - set(wrote), _program_of(target))
     left = {n for n in found.before if isolation.can_hide([n]) or isolation.in_own_folder(base, n)}
     unknown, again = set(found.before) - left, set[str]()
     ends_s = time.perf_counter() + _TRIALS_S + _TRIALS * took_s
@@ -447,7 +447,7 @@ def _write_beside(
     target, precision = reference.target, reference.found.precision
     path = str(work / f"{target.label}.npz")
     with suppress(RefusedError):
-        caches = caches_of(target, work)
+        caches = _caches_of(target, work)
         ask(what, target, setting, guard, caches, answer=path, precision=precision)
 
 
@@ -504,7 +504,7 @@ def cases(
             layout=", ".join(referred.arguments) or "no arguments",
             baselines={"own": reference},
         )
-        owners = kept(inspected, caches_of(target, work))
+        owners = kept(inspected, _caches_of(target, work))
         case = _case(target, inspected, workload, setting, answer, owners=owners)
         made.append(
             replace(
@@ -514,8 +514,8 @@ def cases(
                     "own_answer": own,
                     "changing_reference": None if referred.repeats else reference,
                 },
-                filled=caches_of(target, work),
-                program=program_of(target),
+                filled=_caches_of(target, work),
+                program=_program_of(target),
                 since_ns=setting.since_ns,
                 hidden=frozenset(inspected.again),
                 wrote=frozenset(inspected.wrote),
@@ -579,7 +579,7 @@ def _case(  # noqa: PLR0913 - what a case is made of
         python=target.python,
         variables=target.variables,
         job={
-            "function": {**specification(target, setting), **kind},
+            "function": {**_specification(target, setting), **kind},
             "repeats": inspected.repeats,
             "strict": inspected.kind == "function" and target.arguments is None,
         },

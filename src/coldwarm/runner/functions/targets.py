@@ -343,7 +343,7 @@ def with_variables(targets: Sequence[Target], given: Iterable[str]) -> list[Targ
 MIN_RUNS, MAX_RUNS = 3, 12
 MOST_RUNS = 200
 """Processes of each mode where a budget bounds them."""
-THRESHOLD = 0.02
+_THRESHOLD = 0.02
 
 
 def options(  # noqa: PLR0913 - each is one choice of the user's
@@ -353,7 +353,7 @@ def options(  # noqa: PLR0913 - each is one choice of the user's
     time_budget_s: float | None = None,
     min_runs: int | None = None,
     max_runs: int | None = None,
-    threshold: float = THRESHOLD,
+    threshold: float = _THRESHOLD,
     limits: Mapping[str, float] | None = None,
     seed: int = 0,
     threads: int | None = None,
