@@ -12,7 +12,7 @@ import pytest
 
 from coldwarm.backends.base import DeviceUnavailableError
 from coldwarm.backends.torch import TorchCompile, TorchEager
-from coldwarm.caches import cuda, inductor, modes
+from coldwarm.caches import modes
 from coldwarm.contracts.observation import CacheEvidence
 from coldwarm.frameworks.spans import SpanAccount
 from coldwarm.frameworks.torch import CompileWatch
@@ -160,42 +160,42 @@ def test_the_device_decides_caches_and_waiting() -> None:
     assert TorchEager.environment("cpu", 2)["OMP_NUM_THREADS"] == "2"
 
 
-def proved(owner: Any, mode: CacheMode, fields: dict[str, Any]) -> bool:
-    evidence = CacheEvidence(owner=owner.OWNER, **fields)
-    return bool(owner.judge(mode, evidence, compiles=True).proved)
+def proved(name: str, mode: CacheMode, fields: dict[str, Any]) -> bool:
+    evidence = CacheEvidence(owner=name, **fields)
+    return modes.owner(name).judge(mode, evidence, compiles=True).proved
 
 
 def test_inductor_is_judged_by_files_counters_and_new_machine_code() -> None:
     cold = {"files_before": 0, "hits": 0, "misses": 3, "bypasses": 0, "compiles": 2}
     cold["files_after"] = 38
     warm = {"files_before": 38, "hits": 3, "misses": 0, "bypasses": 0, "compiles": 0}
-    assert proved(inductor, COLD, cold)
-    assert not proved(inductor, COLD, {**cold, "files_before": 2})
-    assert not proved(inductor, COLD, {**cold, "hits": 1})
-    assert not proved(inductor, COLD, {**cold, "misses": 0, "compiles": 0})
-    assert not proved(inductor, COLD, {**cold, "misses": 0})
-    assert proved(inductor, WARM, {**warm, "new_files": {".lock": 1}})
-    assert not proved(inductor, WARM, {**warm, "new_files": {".so": 12}})
-    assert not proved(inductor, WARM, {**warm, "new_files": {".gch": 1}})
-    assert not proved(inductor, WARM, {**warm, "bypasses": 1})
-    assert proved(inductor, "warm_process", cold)
+    assert proved("inductor", COLD, cold)
+    assert not proved("inductor", COLD, {**cold, "files_before": 2})
+    assert not proved("inductor", COLD, {**cold, "hits": 1})
+    assert not proved("inductor", COLD, {**cold, "misses": 0, "compiles": 0})
+    assert not proved("inductor", COLD, {**cold, "misses": 0})
+    assert proved("inductor", WARM, {**warm, "new_files": {".lock": 1}})
+    assert not proved("inductor", WARM, {**warm, "new_files": {".so": 12}})
+    assert not proved("inductor", WARM, {**warm, "new_files": {".gch": 1}})
+    assert not proved("inductor", WARM, {**warm, "bypasses": 1})
+    assert proved("inductor", "warm_process", cold)
 
 
 def test_the_driver_is_judged_by_files_alone() -> None:
-    assert proved(cuda, COLD, {"files_before": 0})
-    assert not proved(cuda, COLD, {"files_before": 1})
-    assert not proved(cuda, COLD, {})
-    assert proved(cuda, WARM, {"files_before": 0})
-    assert not proved(cuda, WARM, {"files_before": 2, "new_files": {"(none)": 1}})
+    assert proved("cuda", COLD, {"files_before": 0})
+    assert not proved("cuda", COLD, {"files_before": 1})
+    assert not proved("cuda", COLD, {})
+    assert proved("cuda", WARM, {"files_before": 0})
+    assert not proved("cuda", WARM, {"files_before": 2, "new_files": {"(none)": 1}})
 
 
 def test_isolation_makes_the_directories_it_names(tmp_path: Path) -> None:
-    for owner in (inductor, cuda):
-        root = tmp_path / owner.OWNER
+    for owner in (modes.owner("inductor"), modes.owner("cuda")):
+        root = tmp_path / owner.name
         root.mkdir()
         named = [Path(value) for value in owner.isolate(root).values() if os.sep in value]
         assert all(path.is_dir() and path.is_relative_to(root) for path in named)
-    assert Path(inductor.isolate(tmp_path)["TMPDIR"]).is_dir()
+    assert Path(modes.owner("inductor").isolate(tmp_path)["TMPDIR"]).is_dir()
 
 
 @needs_torch

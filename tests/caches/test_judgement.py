@@ -199,7 +199,7 @@ def test_bytecode_is_judged_by_the_prefix() -> None:
 
 def test_every_owner_moves_its_cache_and_says_what_it_cannot_control(tmp_path: Path) -> None:
     for name, owner in modes.owners().items():
-        assert name == owner.OWNER
+        assert name == owner.name
         root = tmp_path / name
         root.mkdir()
         variables = owner.isolate(root)

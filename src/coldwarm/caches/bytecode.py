@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from coldwarm.caches import Owner
 from coldwarm.caches.counts import proved, refuted
 from coldwarm.contracts.reasons import because
 
@@ -17,22 +18,26 @@ if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import CacheEvidence, Judgement
 
-OWNER = "bytecode"
-LIMITATIONS = (because("bytecode_as_installed"),)
+_NAME = "bytecode"
 
 
-def isolate(root: Path) -> dict[str, str]:
+def _isolate(root: Path) -> dict[str, str]:
     """Return the variables that make Python look for bytecode under ``root`` alone."""
     return {"PYTHONPYCACHEPREFIX": str(root), "PYTHONDONTWRITEBYTECODE": ""}
 
 
-def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgement:
+def _judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgement:
     """Judge ``first_ever`` by an empty prefix that the process then filled."""
     del compiles
     if mode != "first_ever":
-        return proved("as_installed", owner=OWNER)
+        return proved("as_installed", owner=_NAME)
     if evidence.files_before:
-        return refuted("files_before", owner=OWNER, n_files=evidence.files_before)
+        return refuted("files_before", owner=_NAME, n_files=evidence.files_before)
     if not evidence.files_after:
-        return refuted("none_written", owner=OWNER)
-    return proved("written", owner=OWNER, n_files=evidence.files_after)
+        return refuted("none_written", owner=_NAME)
+    return proved("written", owner=_NAME, n_files=evidence.files_after)
+
+
+OWNER = Owner(
+    name=_NAME, limitations=(because("bytecode_as_installed"),), isolate=_isolate, judge=_judge
+)

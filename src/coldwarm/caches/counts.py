@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 HOME = "files"
 """The owner of what lies in the home of a process, where others may keep files, too."""
+MOST_NAMED = 5
+"""Files of it that are named at most."""
 _WRONG_WHEN_FILLED = ("misses", "bypasses", "compiles")
 
 
@@ -31,8 +33,9 @@ def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgem
     return _filled(evidence) if mode == FILLED else _empty(evidence, compiles=compiles)
 
 
-def by_files(mode: CacheMode, evidence: CacheEvidence) -> Judgement:
+def by_files(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgement:
     """Judge a cache that counts nothing: no files before a cold start, no new in a warm one."""
+    del compiles  # what is kept so, no framework counts
     owner, before, new = evidence.owner, evidence.files_before, sum(evidence.new_files.values())
     if mode == "warm_process":
         return proved("start_not_judged")
@@ -59,6 +62,16 @@ def judge_by_default(evidence: CacheEvidence) -> Judgement:
         return refuted("foreign_hits", owner=owner, n_hits=hits)
     counted = {"n_files": files, "n_hits": hits, "n_compiles": evidence.compiles or 0}
     return proved("filled_by_default", owner=owner, **counted)
+
+
+def names_of_earlier(evidence: CacheEvidence) -> list[str]:
+    """Return the files of an earlier process that a process read, or has left as they were."""
+    return [*files_named(evidence, "file_"), *files_named(evidence, "left_")]
+
+
+def files_named(evidence: CacheEvidence, prefix: str) -> list[str]:
+    """Return the files that evidence of a home names, by what happened to them."""
+    return [str(name) for key, name in evidence.raw.items() if key.startswith(prefix)]
 
 
 def proved(code: str, **values: Value) -> Judgement:
@@ -102,7 +115,7 @@ def _filled(evidence: CacheEvidence) -> Judgement:
         return refuted("files_before", owner=owner, n_files=0)
     if not hits and evidence.requests == 0 and not any(wrong.values()):
         # Files that nobody counts, such as those of numba.vectorize: nothing was made again.
-        return by_files(FILLED, evidence)
+        return by_files(FILLED, evidence, compiles=False)
     if not hits:
         return refuted("no_hits", owner=owner)
     if any(wrong.values()):

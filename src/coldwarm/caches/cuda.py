@@ -9,21 +9,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coldwarm.caches import counts
+from coldwarm.caches import Owner
+from coldwarm.caches.counts import by_files
 from coldwarm.contracts.reasons import because
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from coldwarm.contracts.base import CacheMode
-    from coldwarm.contracts.observation import CacheEvidence, Judgement
 
-OWNER = "cuda"
-HOLDS_PROGRAMS = True
-LIMITATIONS = (because("cuda_uncounted"), because("cuda_as_left"), because("cuda_lazy"))
-
-
-def isolate(root: Path) -> dict[str, str]:
+def _isolate(root: Path) -> dict[str, str]:
     """Make the directories under ``root`` and return the variables that name them.
 
     Raises:
@@ -40,7 +34,10 @@ def isolate(root: Path) -> dict[str, str]:
     }
 
 
-def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgement:
-    """Judge by files alone: none before a cold start, none that is new in a warm one."""
-    del compiles  # the driver compiles or not, whatever the framework does
-    return counts.by_files(mode, evidence)
+OWNER = Owner(
+    name="cuda",
+    limitations=(because("cuda_uncounted"), because("cuda_as_left"), because("cuda_lazy")),
+    holds_programs=True,
+    isolate=_isolate,
+    judge=by_files,
+)

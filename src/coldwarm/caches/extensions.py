@@ -7,26 +7,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coldwarm.caches import counts
+from coldwarm.caches import Owner
+from coldwarm.caches.counts import by_files
 from coldwarm.contracts.reasons import because
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from coldwarm.contracts.base import CacheMode
-    from coldwarm.contracts.observation import CacheEvidence, Judgement
 
-OWNER = "extensions"
-HOLDS_PROGRAMS = True
-LIMITATIONS = (because("extensions_by_files"),)
-
-
-def isolate(root: Path) -> dict[str, str]:
+def _isolate(root: Path) -> dict[str, str]:
     """Return the variable that gives built extensions a folder of their own under ``root``."""
     return {"TORCH_EXTENSIONS_DIR": str(root)}
 
 
-def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgement:
-    """Judge by files alone."""
-    del compiles  # what is built here, no framework counts
-    return counts.by_files(mode, evidence)
+OWNER = Owner(
+    name="extensions",
+    limitations=(because("extensions_by_files"),),
+    holds_programs=True,
+    isolate=_isolate,
+    judge=by_files,
+)

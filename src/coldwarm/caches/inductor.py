@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coldwarm.caches import counts
+from coldwarm.caches import Owner, counts
 from coldwarm.contracts.answer import CacheSetting
 from coldwarm.contracts.base import FILLED
 from coldwarm.contracts.reasons import because
@@ -21,12 +21,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import CacheEvidence, Judgement
 
-OWNER = "inductor"
-HOLDS_PROGRAMS = True
-LIMITATIONS = (because("inductor_compiler"), because("inductor_preprocessor"))
-
-SETTING = CacheSetting(owner=OWNER, variables={"TORCHINDUCTOR_CACHE_DIR": "DIR"})
-
+_NAME = "inductor"
 # Machine code: with a filled cache none of these may appear.
 _EXECUTABLES = ("so", "o", "gch", "cubin", "hsaco")
 _KERNELS = ("so", "cubin", "hsaco")
@@ -48,7 +43,7 @@ _OFF = (
 )
 
 
-def isolate(root: Path) -> dict[str, str]:
+def _isolate(root: Path) -> dict[str, str]:
     """Make this owner's directories under ``root`` and return the variables that name them.
 
     Raises:
@@ -69,7 +64,7 @@ def isolate(root: Path) -> dict[str, str]:
     }
 
 
-def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgement:
+def _judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgement:
     """Judge by files, counters and, with a filled cache, by the absence of new machine code.
 
     The counters alone do not do: graphs that come from a bundle are counted as hits while
@@ -79,22 +74,22 @@ def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgem
     cold, hits = mode in {"cold_process_cold_cache", "first_ever"}, evidence.hits or 0
     compiled = evidence.compiles or 0
     if cold and hits and not any(evidence.new_files.get(f".{n}") for n in _KERNELS):
-        return counts.refuted("foreign_hits", owner=OWNER, n_hits=hits)
+        return counts.refuted("foreign_hits", owner=_NAME, n_hits=hits)
     if cold and compiled and not evidence.files_after:
-        return counts.refuted("kept_elsewhere", owner=OWNER, n_entries=compiled)
+        return counts.refuted("kept_elsewhere", owner=_NAME, n_entries=compiled)
     judged = counts.judge(mode, evidence, compiles=compiles)
     if judged.proved and cold and _header_of_another(evidence):
-        judged = counts.refuted("no_new_header", owner=OWNER, n_compiles=compiled)
+        judged = counts.refuted("no_new_header", owner=_NAME, n_compiles=compiled)
     if not judged.proved:
         return judged
     new = {name: evidence.new_files.get(f".{name}", 0) for name in _EXECUTABLES}
     if mode == FILLED and any(new.values()):
         kinds = [f".{name}" for name, number in new.items() if number]
         again = {"n_hits": hits, "n_files": sum(new.values())}
-        return counts.refuted("compiled_again", owner=OWNER, suffix_names=kinds, **again)
+        return counts.refuted("compiled_again", owner=_NAME, suffix_names=kinds, **again)
     asked = evidence.misses or evidence.bypasses  # a graph that cannot be kept goes past the cache
     if cold and compiles and not asked:
-        return counts.refuted("cache_not_asked", owner=OWNER, n_compiles=compiled)
+        return counts.refuted("cache_not_asked", owner=_NAME, n_compiles=compiled)
     return judged
 
 
@@ -105,3 +100,13 @@ def _header_of_another(evidence: CacheEvidence) -> bool:
     """
     asked = evidence.raw.get("precompiled_headers") and evidence.raw.get("compile_file_calls")
     return bool(asked) and not any(evidence.new_files.get(f".{name}") for name in _HEADERS)
+
+
+OWNER = Owner(
+    name=_NAME,
+    limitations=(because("inductor_compiler"), because("inductor_preprocessor")),
+    holds_programs=True,
+    setting=CacheSetting(owner=_NAME, variables={"TORCHINDUCTOR_CACHE_DIR": "DIR"}),
+    isolate=_isolate,
+    judge=_judge,
+)

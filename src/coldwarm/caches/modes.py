@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import cache
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
 
 import coldwarm.caches
-from coldwarm.caches import counts
+from coldwarm.caches import Owner, counts
 from coldwarm.caches.counts import proved, refuted
 from coldwarm.contracts.observation import Block, CacheEvidence, Judgement
 from coldwarm.contracts.reasons import because, distinct, together
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode, CacheSettings
     from coldwarm.contracts.reasons import Reason
 
-    Kept = Literal["all", "some", "none"]
+    _Kept = Literal["all", "some", "none"]
 
 EVERY_CALL = "every_call_compiled"
 """The code of the judgement that a function compiles whenever it is called."""
@@ -32,40 +32,15 @@ _FEWEST_CALLS = 2
 """Calls below which nothing can be said of every one."""
 
 
-class _Owner(Protocol):
-    """What a file of this folder offers for the cache that it is named after.
-
-    A backend that has such a cache names it in ``caches``, and the watch of its framework returns
-    counters under the same name.
-    """
-
-    OWNER: str
-    LIMITATIONS: tuple[Reason, ...]
-
-    def isolate(self, root: Path) -> dict[str, str]:
-        """Return the variables that move the cache under ``root``; an empty one is unset."""
-
-    def judge(self, mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgement:
-        """Say whether the evidence proves the mode; ``counts`` has the usual rule."""
-
-    # An owner of compiled programs says HOLDS_PROGRAMS = True. It may define besides, where a
-    # program of one's own must set something to find its caches filled:
-    #   SETTING: CacheSetting, what it must set;
-    #   by_default(root), as ``isolate``, with nothing set but the directory;
-    #   IN_HOME, whether libraries may keep it in a process's home instead;
-    #   kept_by_default(evidence), how much of what a process compiled is kept so.
-
-
-def variables(owner: _Owner, root: Path, cache_settings: CacheSettings) -> dict[str, str]:
+def variables(owner: Owner, root: Path, cache_settings: CacheSettings) -> dict[str, str]:
     """Return the variables that move an owner's cache under ``root``, with these settings."""
-    by_default = getattr(owner, "by_default", owner.isolate)
-    moved: dict[str, str] = owner.isolate(root)
+    moved = owner.isolate(root)
     if cache_settings == "framework_default":
-        return {**dict.fromkeys(moved, ""), **by_default(root)}
+        return {**dict.fromkeys(moved, ""), **(owner.by_default or owner.isolate)(root)}
     return moved
 
 
-def kept_by_default(evidence: CacheEvidence, *, on_request: bool) -> Kept | None:
+def kept_by_default(evidence: CacheEvidence, *, on_request: bool) -> _Kept | None:
     """Say how much of what a process compiled its framework keeps by itself.
 
     ``on_request``: it keeps nothing unless the program asks for it.
@@ -74,38 +49,34 @@ def kept_by_default(evidence: CacheEvidence, *, on_request: bool) -> Kept | None
         return None
     if on_request:
         return "none"
-    known = getattr(owner(evidence.owner), "kept_by_default", None)
-    kept: Kept | None = "all" if known is None else known(evidence)
-    return kept
+    known = owner(evidence.owner).kept_by_default
+    return "all" if known is None else known(evidence)
 
 
 def settings(evidence: Iterable[CacheEvidence], *, on_request: bool) -> list[CacheSetting]:
     """Return what a program must set to find the caches filled that this process hit."""
     used = {one.owner: owner(one.owner) for one in evidence if one.hits}
-    found = [getattr(one, "SETTING", None) for one in used.values()]
-    needed = [setting for setting in found if setting is not None]
+    needed = [one.setting for one in used.values() if one.setting is not None]
     # Where the program is the user's own, it already has what must stand in it.
     asked = [one if on_request else replace(one, code=None) for one in needed]
     return [one for one in asked if one.variables or one.code]
 
 
 @cache
-def owners() -> dict[str, _Owner]:
+def owners() -> dict[str, Owner]:
     """Return every cache owner in this folder by its name."""
-    found: dict[str, _Owner] = {}
-    for module in pkgutil.iter_modules(coldwarm.caches.__path__):
-        loaded = importlib.import_module(f"coldwarm.caches.{module.name}")
-        if hasattr(loaded, "OWNER"):
-            found[loaded.OWNER] = loaded
-    return found
+    names = (module.name for module in pkgutil.iter_modules(coldwarm.caches.__path__))
+    modules = (importlib.import_module(f"coldwarm.caches.{name}") for name in names)
+    found = (vars(module).get("OWNER") for module in modules)
+    return {one.name: one for one in found if isinstance(one, Owner)}
 
 
-def of_programs() -> list[_Owner]:
+def of_programs() -> list[Owner]:
     """Return the owners whose caches hold compiled programs."""
-    return [one for one in owners().values() if getattr(one, "HOLDS_PROGRAMS", False)]
+    return [one for one in owners().values() if one.holds_programs]
 
 
-def owner(name: str) -> _Owner:
+def owner(name: str) -> Owner:
     """Return one owner.
 
     Raises:
@@ -130,7 +101,7 @@ def judge(
     evidence = _with_home(list(evidence))
     judgements = [
         counts.judge_by_default(e)
-        if by_default and hasattr(owner(e.owner), "by_default")
+        if by_default and owner(e.owner).by_default
         else owner(e.owner).judge(mode, e, compiles=compiles)
         for e in evidence
     ]
@@ -151,9 +122,7 @@ def _with_home(evidence: list[CacheEvidence]) -> list[CacheEvidence]:
         return evidence
     counted = {"files_before": home.files_before, "files_after": home.files_after}
     return [
-        replace(one, **counted)
-        if getattr(owner(one.owner), "IN_HOME", False) and not one.files_after
-        else one
+        replace(one, **counted) if owner(one.owner).in_home and not one.files_after else one
         for one in evidence
     ]
 
@@ -187,4 +156,4 @@ def judge_blocks(blocks: Sequence[Block]) -> Judgement:
 
 def limitations(names: Iterable[str]) -> list[Reason]:
     """Return what cannot be controlled for these owners."""
-    return [reason for name in names for reason in owner(name).LIMITATIONS]
+    return [reason for name in names for reason in owner(name).limitations]

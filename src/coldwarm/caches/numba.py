@@ -9,33 +9,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coldwarm.caches import counts
+from coldwarm.caches import Owner
+from coldwarm.caches.counts import judge
 from coldwarm.contracts.answer import CacheSetting
 from coldwarm.contracts.reasons import because
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from coldwarm.contracts.base import CacheMode
-    from coldwarm.contracts.observation import CacheEvidence, Judgement
-
-OWNER = "numba"
-HOLDS_PROGRAMS = True
-LIMITATIONS = (because("numba_config"),)
-IN_HOME = True
-SETTING = CacheSetting(owner=OWNER, code="numba.njit(cache=True)")
+_NAME = "numba"
 
 
-def isolate(root: Path) -> dict[str, str]:
+def _isolate(root: Path) -> dict[str, str]:
     """Return the variables that give Numba a cache of its own under ``root``."""
     return {"NUMBA_CACHE_DIR": str(root), "NUMBA_CACHE_LOCATOR_CLASSES": ""}
 
 
-def by_default(root: Path) -> dict[str, str]:
-    """Return the same: Numba keeps what a program asks for by ``cache=True``, and no more."""
-    return isolate(root)
-
-
-def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgement:
-    """Judge by the files before the spawn and the counts of the functions' own caches."""
-    return counts.judge(mode, evidence, compiles=compiles)
+OWNER = Owner(
+    name=_NAME,
+    limitations=(because("numba_config"),),
+    holds_programs=True,
+    in_home=True,
+    setting=CacheSetting(owner=_NAME, code="numba.njit(cache=True)"),
+    isolate=_isolate,
+    by_default=_isolate,  # Numba keeps what a program asks for by ``cache=True``, and no more
+    judge=judge,  # the files before the spawn, and the counts of the functions' own caches
+)

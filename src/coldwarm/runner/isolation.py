@@ -23,7 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coldwarm.caches import bytecode, files, inductor, made, modes
+from coldwarm.caches import bytecode, counts, inductor, made, modes
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.errors import storage_error
 from coldwarm.runner import temporary
@@ -343,9 +343,9 @@ def owners_of(backend: BackendSpec, device: str, mode: CacheMode) -> list[str]:
     if device != "gpu" and "cuda" in names:
         names.remove("cuda")
     if backend.prepares:
-        names.append(made.OWNER)
+        names.append(made.OWNER.name)
     if mode == "first_ever":
-        names.append(bytecode.OWNER)
+        names.append(bytecode.OWNER.name)
     return names
 
 
@@ -365,7 +365,7 @@ def sharing_variables(base: Mapping[str, str], backend: BackendSpec) -> dict[str
 
 def program_name(python: str, backend: BackendSpec) -> str:
     """Return the name by which an interpreter is started, plain where a compiler is told it."""
-    return temporary.plain_program(python) if inductor.OWNER in backend.caches else python
+    return temporary.plain_program(python) if inductor.OWNER.name in backend.caches else python
 
 
 def refuse_unnameable(folder: Path, backends: Iterable[BackendSpec]) -> None:
@@ -375,7 +375,7 @@ def refuse_unnameable(folder: Path, backends: Iterable[BackendSpec]) -> None:
         RefusedError: its name has blanks or quotes, no link to it can be made, and one of the
             backends compiles C++.
     """
-    told = any(inductor.OWNER in one.caches for one in backends)
+    told = any(inductor.OWNER.name in one.caches for one in backends)
     if told and not temporary.is_plain(temporary.plain(folder)):
         raise RefusedError(because("no_plain_folder", folder=str(folder)))
 
@@ -408,13 +408,13 @@ def process_variables(  # noqa: PLR0913 - each is one independent fact of a proc
     folder.mkdir(exist_ok=True)
     variables["TMPDIR"] = str(folder)
     for name, owner in modes.owners().items():
-        if name == bytecode.OWNER and mode != "first_ever":
+        if name == bytecode.OWNER.name and mode != "first_ever":
             continue
         folder = root / name
         folder.mkdir(exist_ok=True)
         variables.update(modes.variables(owner, folder, cache_settings))
     variables["TMPDIR"] = str(temporary.link(Path(variables["TMPDIR"])))
-    variables.update(lay_home(base, root / files.OWNER, hidden))
+    variables.update(lay_home(base, root / counts.HOME, hidden))
     if device == "gpu":
         variables.update(sharing_variables(base, backend))
     variables.update(fixed_variables(backend, device, threads, deterministic=deterministic))

@@ -15,8 +15,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from coldwarm.caches import files, listing, made
-from coldwarm.caches.made import OWNER
+from coldwarm.caches import counts, listing, made
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import Artifact, Making
 from coldwarm.errors import storage_error
@@ -61,7 +60,7 @@ def _lay_artifacts(work: Path, case: Case, root: Path) -> list[Path]:
     """
     if not case.backend.prepares:
         return []
-    target = root / OWNER
+    target = root / _MADE
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(_artifact_folder(work, case), target)
     copies = _artifact_files(target)
@@ -75,6 +74,7 @@ def _artifact_files(folder: Path) -> list[Path]:
     return [path for path in sorted(folder.rglob("*")) if path.is_file()]
 
 
+_MADE = made.OWNER.name
 _EMPTY = {"cold_process_cold_cache", "first_ever"}
 
 
@@ -95,7 +95,7 @@ def job(place: RunContext, slot: Slot) -> dict[str, Any]:
         "list_modules": False,
         # Such calls show their cost at the end of a cold process, and disturb nothing after them.
         "new_shapes": case.new_shapes and not slot.persistent and slot.mode in _EMPTY,
-        "made": str(slot.root / made.OWNER) if prepared else None,
+        "made": str(slot.root / _MADE) if prepared else None,
         "watch": _watched(place, slot) if slot.mode in _EMPTY else None,
     }
 
@@ -110,7 +110,7 @@ def _watched(place: RunContext, slot: Slot) -> dict[str, Any]:
         "folders": _ours(place),
         "known": sorted(slot.hidden),
         "wrote": sorted(slot.case.wrote),
-        "most": files.SHOWN,
+        "most": counts.MOST_NAMED,
     }
 
 
@@ -263,7 +263,7 @@ def cancel(place: RunContext, begun: Begun) -> None:
 
 def _listings(slot: Slot, owners: Iterable[str]) -> dict[str, Listing]:
     # In its home, links are the user's files.
-    return {owner: listing.take(slot.root / owner, links=owner != files.OWNER) for owner in owners}
+    return {owner: listing.take(slot.root / owner, links=owner != counts.HOME) for owner in owners}
 
 
 def bind(running: Running, processors: Sequence[int]) -> None:
@@ -422,7 +422,7 @@ def make_artifacts(place: RunContext, case: Case) -> Making:
     before = {
         owner: listing.take(root / owner)
         for owner in owners_of(case.backend, case.device, _MAKING_MODE)
-        if owner != OWNER
+        if owner != _MADE
     }
     order, date = place.next_order(f"{case.id} make"), place.clock.date()
     reading = telemetry.read(place.clock.now_s())

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict, replace
 
-from coldwarm.caches import files, modes
+from coldwarm.caches import modes
+from coldwarm.caches.counts import HOME, names_of_earlier
 from coldwarm.contracts.base import WARM
 from coldwarm.contracts.observation import (
     COUNTS,
@@ -354,8 +355,8 @@ def observation(running: Running) -> Observation:
 
 def files_of_earlier(observation: Observation) -> frozenset[str]:
     """Return the files of an earlier process that a process read, as far as they are named."""
-    found = [one for one in observation.evidence if one.owner == files.OWNER]
-    return frozenset(name for one in found for name in files.names(one))
+    found = [one for one in observation.evidence if one.owner == HOME]
+    return frozenset(name for one in found for name in names_of_earlier(one))
 
 
 def _settings(running: Running) -> dict[str, str]:

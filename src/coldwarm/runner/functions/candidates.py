@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from coldwarm.caches import files, listing
+from coldwarm.caches import listing
+from coldwarm.caches.counts import HOME
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.contracts.result import OwnCandidate
 from coldwarm.errors import ExitCode
@@ -364,7 +365,7 @@ def _needed(
     if not isinstance(error, ProcessFailedError) or error.reason.code != "exception":
         return set()
     missed = error.missed
-    own = {str(isolation.written_at_home(base, caches / files.OWNER, name)): name for name in names}
+    own = {str(isolation.written_at_home(base, caches / HOME, name)): name for name in names}
     told = [own.get(name, name) for name in missed if own.get(name, name) in names]
     if not told:
         return {min(names, key=_changed_ns)}
@@ -386,7 +387,7 @@ def _is_made(name: str, base: Mapping[str, str], caches: Path, *, slower: bool) 
     """
     for place in (
         isolation.written_in_view(caches, name),
-        isolation.written_at_home(base, caches / files.OWNER, name),
+        isolation.written_at_home(base, caches / HOME, name),
     ):
         if place is not None and place.is_file() and not place.is_symlink():
             with suppress(OSError):
@@ -662,7 +663,7 @@ def kept(inspected: Inspection, caches: Path) -> list[str]:
         for owner, counts in counted.items()
         if counts.requests or counts.writes or "requests" in counts.reasons
     }
-    asked.add(files.OWNER)  # whatever it opens is looked at
+    asked.add(HOME)  # whatever it opens is looked at
     return [owner for owner in BACKEND.caches if owner in asked or _left(owner, caches)]
 
 
