@@ -97,3 +97,9 @@ def test_a_folder_without_that_result_is_refused_in_one_line(results: Path, tmp_
         stored.result_of(results, "claims", "typical-speedup")
     with pytest.raises(UsageError, match=r"holds no patterns\.json; .* coldwarm patterns run"):
         stored.result_of(tmp_path / "nothing", "patterns", "jit-in-loop")
+
+
+def test_verdicts_alone_have_a_page(results: Path, tmp_path: Path) -> None:
+    page = tmp_path / "verdicts.html"
+    shown("report", str(results), "--out", str(page))
+    assert "key-reuse" in page.read_text(encoding="utf-8")
