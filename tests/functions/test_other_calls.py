@@ -42,7 +42,7 @@ def _told(function: Callable[..., Any], call: Call, n_compiles: list[int]) -> di
 
 
 def _seen(told: dict[str, Any]) -> OtherCalls:
-    reply = convert({"type": "other_calls", **told}, replies.OtherCalls)
+    reply = convert({"type": "other_calls", **told}, replies.OtherCallsReply)
     return observe.other_calls(reply)
 
 

@@ -284,18 +284,22 @@ class Result:
 
 
 def test_an_answer_holds_numbers_and_texts_of_any_object() -> None:
-    answer = values.Answer([Result(np.arange(3.0), "a"), np.datetime64(3, "D"), 10**30, b"xy"])
+    answer = values.OutputValues(
+        [Result(np.arange(3.0), "a"), np.datetime64(3, "D"), 10**30, b"xy"]
+    )
     assert answer.dtypes == ["text", "float64", "datetime64[D]", "text", "bytes"]
     assert answer.others == []
-    assert values.Answer(answer.arrays).digest() == values.Answer(answer.arrays).digest()
-    kept = values.Answer(answer.arrays)
+    assert (
+        values.OutputValues(answer.arrays).digest() == values.OutputValues(answer.arrays).digest()
+    )
+    kept = values.OutputValues(answer.arrays)
     assert [one.tolist() for one in kept.arrays] == [one.tolist() for one in answer.arrays]
-    other = values.Answer([Result(np.arange(3.0), "b"), np.datetime64(3, "D"), 10**30, b"xy"])
+    other = values.OutputValues([Result(np.arange(3.0), "b"), np.datetime64(3, "D"), 10**30, b"xy"])
     assert other.digest() != answer.digest()
     columns = np.array([(1, "a")], dtype=[("n", "i8"), ("name", "U1")])
-    assert values.Answer(columns).dtypes == ["int64", "text"]
-    assert values.Answer({3: np.array([1, "a", None], object)}).dtypes == ["int64", "text"]
-    assert values.Answer(object()).others == ["output (object)"]
+    assert values.OutputValues(columns).dtypes == ["int64", "text"]
+    assert values.OutputValues({3: np.array([1, "a", None], object)}).dtypes == ["int64", "text"]
+    assert values.OutputValues(object()).others == ["output (object)"]
 
 
 def failing(x: float) -> float:

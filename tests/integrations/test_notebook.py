@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from coldwarm.integrations.notebook import Cell, is_silent
+from coldwarm.integrations.notebook import CellCode, is_silent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,7 +61,7 @@ def test_a_cell_is_run_as_it_is_and_its_report_shown(outputs: Mapping[str, list[
     shown, result = outputs["doctor"]
     assert shown["output_type"] == "display_data"
     text, html = shown["data"]["text/plain"], shown["data"]["text/html"]
-    for part in ("shape-change", "Cell In[3]:3", "y = step(jnp.ones(3 + n))"):
+    for part in ("shape-change", "CellCode In[3]:3", "y = step(jnp.ones(3 + n))"):
         assert part in text
         assert part in html
     assert "<script" not in html
@@ -94,7 +94,7 @@ def test_an_error_ends_the_cell_and_the_report_is_there(outputs: Mapping[str, li
     assert "Nothing to change was found" in shown["data"]["text/html"]
     assert (error["output_type"], error["ename"]) == ("error", "ZeroDivisionError")
     plain = re.sub(r"\x1b\[[\d;]*m", "", "\n".join(error["traceback"]))
-    assert "Cell In[5], line 2" in plain
+    assert "CellCode In[5], line 2" in plain
     assert "notebook.py" not in plain
 
 
@@ -106,7 +106,7 @@ def test_the_first_result_of_a_cell_is_timed_and_nothing_changes(
     text = result["data"]["text/plain"]
     assert re.search(r"^first result, empty caches +[\d.]+ m?s", text, re.MULTILINE)
     assert "warm call" not in text
-    assert "Cell In[11]" in result["data"]["text/html"]
+    assert "CellCode In[11]" in result["data"]["text/html"]
     (unchanged,) = outputs["unchanged"]
     assert unchanged["text"] == "100.0\n"
 
@@ -157,15 +157,15 @@ HELD = {"x": 1, "y": 2, "f": 3, "np": 4}
     ],
 )
 def test_a_cell_takes_what_it_may_read_before_it_assigns_it(cell: str, taken: list[str]) -> None:
-    assert Cell(ast.parse(cell), "<cell>").taken(HELD) == taken
+    assert CellCode(ast.parse(cell), "<cell>").taken(HELD) == taken
 
 
 def test_a_cell_as_a_function_gives_its_last_value_and_leaves_names_alone() -> None:
     scope = {"x": 2, "y": 5}
-    cell = Cell(ast.parse("x = x * 10\ndef f(): return x + y\nf()"), "<cell>")
+    cell = CellCode(ast.parse("x = x * 10\ndef f(): return x + y\nf()"), "<cell>")
     function = cell.function(scope, compile)
     assert function is not None
     assert function(x=3) == 35
     assert scope["x"] == 2
-    assert Cell(ast.parse("x = 1"), "<cell>").function(scope, compile) is None
-    assert Cell(ast.parse(""), "<cell>").function(scope, compile) is None
+    assert CellCode(ast.parse("x = 1"), "<cell>").function(scope, compile) is None
+    assert CellCode(ast.parse(""), "<cell>").function(scope, compile) is None

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from coldwarm.errors import UsageError
-from coldwarm.integrations.pytest_fixture import Measurements, Measuring
+from coldwarm.integrations.pytest_fixture import MeasureFixture, Measurements
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
 @pytest.fixture
-def guard() -> Measuring:
-    return Measuring("test", Measurements)
+def guard() -> MeasureFixture:
+    return MeasureFixture("test", Measurements)
 
 
 class Plain:
@@ -28,13 +28,13 @@ class Plain:
     [3, "step", print, str, Plain, Plain(), [len]],
     ids=["number", "text", "built-in", "class", "own class", "object", "list"],
 )
-def test_what_is_no_function_is_refused_at_once(guard: Measuring, given: Any) -> None:
+def test_what_is_no_function_is_refused_at_once(guard: MeasureFixture, given: Any) -> None:
     said = r"takes a function under jit, torch\.compile or Numba, not "
     with pytest.raises(UsageError, match=said):
         guard.assert_no_recompile(given)
 
 
-def test_a_function_that_nothing_compiles_is_refused_at_the_end(guard: Measuring) -> None:
+def test_a_function_that_nothing_compiles_is_refused_at_the_end(guard: MeasureFixture) -> None:
     def step(x: int) -> int:
         return x + 1
 
@@ -91,7 +91,7 @@ NAMES = ["jit", "partial", "method", "of its class", "called", "called, inside"]
 
 
 @pytest.mark.parametrize("name", [*NAMES, "transformed", "written"])
-def test_a_function_under_jit_is_found(guard: Measuring, name: str) -> None:
+def test_a_function_under_jit_is_found(guard: MeasureFixture, name: str) -> None:
     pytest.importorskip("jax")
     import jax.numpy as jnp
 
@@ -143,7 +143,7 @@ TORCH = ["module", "its forward", "what it was", "PyTorch's own", "in place", "f
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*TORCH, "a method of PyTorch"])
-def test_a_function_under_torch_compile_is_found(guard: Measuring, name: str) -> None:
+def test_a_function_under_torch_compile_is_found(guard: MeasureFixture, name: str) -> None:
     torch: Any = pytest.importorskip("torch")
     given, call = guarded_torch()[name]
     call(torch.ones(2, 3))
@@ -156,14 +156,14 @@ def test_a_function_under_torch_compile_is_found(guard: Measuring, name: str) ->
 
 
 @pytest.mark.slow
-def test_what_pytorch_has_not_written_in_python_is_refused(guard: Measuring) -> None:
+def test_what_pytorch_has_not_written_in_python_is_refused(guard: MeasureFixture) -> None:
     torch: Any = pytest.importorskip("torch")
     with pytest.raises(UsageError, match=r"cannot tell .* from others: it is not written"):
         guard.assert_no_recompile(torch.compile(torch.sin, backend="eager"))
 
 
 @pytest.mark.slow
-def test_the_rest_after_a_graph_break_is_of_its_function(guard: Measuring) -> None:
+def test_the_rest_after_a_graph_break_is_of_its_function(guard: MeasureFixture) -> None:
     torch: Any = pytest.importorskip("torch")
 
     def scaled(x: Any, scale: list[float]) -> Any:

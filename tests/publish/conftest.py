@@ -186,7 +186,7 @@ def signed(
 ) -> Path:
     """A snapshot of that run, signed: it is copied, never changed."""
     folder = tmp_path_factory.mktemp("snapshots") / "s1"
-    request = create.Request(
+    request = create.SnapshotRequest(
         "s1",
         collect.collect((measured,)),
         deterministic=True,

@@ -312,7 +312,9 @@ def test_an_environment_has_what_is_needed_and_nothing_besides(shop: Shop) -> No
     shop.offer("tiny")
     shop.offer("evil", pth=shop.evil)
     shop.write()
-    harness = replicate.Harness("coldwarm-1.0-py3-none-any.whl", wheel("coldwarm"), "same_sources")
+    harness = replicate.ReplicaHarness(
+        "coldwarm-1.0-py3-none-any.whl", wheel("coldwarm"), "same_sources"
+    )
     contents = replicate.Ingredients(pinned(shop.snapshot), harness, {"numpy"})
     told: list[str] = []
     inside, made = replicate.build_environment(

@@ -45,7 +45,7 @@ def bases(measured: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
 
 
 def _made(run: Path, folder: Path, *, views: bool = False) -> Path:
-    request = create.Request(
+    request = create.SnapshotRequest(
         "s1",
         collect.collect((run,)),
         deterministic=True,

@@ -17,7 +17,7 @@ from coldwarm.contracts.environment import Cpu, Frequency
 from coldwarm.errors import ContractError
 from coldwarm.publish import layout
 from coldwarm.publish.collect import collect
-from coldwarm.publish.create import Request, make
+from coldwarm.publish.create import SnapshotRequest, make
 from coldwarm.runner.recompute import validated
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def test_a_page_that_would_tell_a_secret_is_not_written(
         assert content.runs
         return f"<html>{PLANTED}</html>".encode()
 
-    request = Request("s1", collect((run,)), sources=None, views={layout.PAGE: page})
+    request = SnapshotRequest("s1", collect((run,)), sources=None, views={layout.PAGE: page})
     assert layout.PAGE in make(request).files
     monkeypatch.setenv("ACME_TOKEN", PLANTED)
     with pytest.raises(ContractError, match=r"report.html: holds the value of a variable"):

@@ -141,7 +141,7 @@ def test_the_page_of_a_snapshot_says_it_too_and_is_made_again(
     views = {
         path: view for path, view in views_of(skip_missing=True).items() if path == layout.PAGE
     }
-    request = create.Request(
+    request = create.SnapshotRequest(
         "s1", collect.collect((of_another,)), deterministic=True, sources=None, views=views
     )
     create.create(request, tmp_path / "s1")

@@ -9,7 +9,7 @@ import pytest
 from coldwarm.contracts.observation import PARTS, LoopAccount, Phase
 from coldwarm.contracts.reasons import because
 from coldwarm.runner import observe
-from coldwarm.runner.replies import Loop, Parts
+from coldwarm.runner.replies import LoopReply, Parts
 
 PHASES = {
     "first_call": Phase(name="first_call", start_s=1.0, duration_s=0.5),
@@ -22,7 +22,7 @@ def account(
 ) -> LoopAccount | None:
     """Return the account of a loop of three steps, of which a worker says this."""
     steps_ns = [500_000_000, 900_000_000, 500_000_000]
-    loop = Loop(steps_ns=steps_ns, compiles=compiles, parts=Parts(**rest))
+    loop = LoopReply(steps_ns=steps_ns, compiles=compiles, parts=Parts(**rest))
     return observe.loop_account(loop, Parts(**first), PHASES)
 
 

@@ -13,7 +13,7 @@ from coldwarm.contracts.observation import Judgement
 from coldwarm.contracts.reasons import because
 from coldwarm.runner.cases import Options, choose
 from coldwarm.runner.cases import groups as groups_of
-from coldwarm.runner.effort import Effort
+from coldwarm.runner.effort import RoundChooser
 from coldwarm.runner.ledger import Ledger
 
 if TYPE_CHECKING:
@@ -57,10 +57,12 @@ def effort(
     seen: Sequence[Observation],
     costs_s: Mapping[str, float] | None = None,
     **changes: Any,
-) -> Effort:
+) -> RoundChooser:
     groups = groups_of(cases)
     cost = costs_s or {}
-    return Effort(groups, options(**changes), Ledger(seen), lambda case, _: cost.get(case.id, 1.0))
+    return RoundChooser(
+        groups, options(**changes), Ledger(seen), lambda case, _: cost.get(case.id, 1.0)
+    )
 
 
 def again(cases: Sequence[Case], seen: Sequence[Observation], **changes: Any) -> list[Case]:
@@ -188,7 +190,7 @@ def test_cheap_candidates_are_repeated_often_and_dear_ones_as_their_verdict_need
     rng = np.random.default_rng(5)
     asked = options(max_runs=40, decide=None, time_budget_s=200.0)
     ledger = Ledger()
-    run = Effort(groups_of(cases), asked, ledger, lambda case, _: truth_s[case.id])
+    run = RoundChooser(groups_of(cases), asked, ledger, lambda case, _: truth_s[case.id])
     spent_s, round_ = 0.0, 0
     counts = dict.fromkeys(truth_s, 0)
     while (found := run.next(120.0 - spent_s)) is not None:

@@ -59,7 +59,7 @@ def test_the_reason_of_the_backend_is_kept() -> None:
 
 
 def test_samples_are_seconds_for_one_call() -> None:
-    said = replies.Block(
+    said = replies.BlockReply(
         start_ns=3_000_000_000,
         batch=4,
         samples_ns=[4000, 8000],
@@ -149,7 +149,7 @@ def test_a_reply_in_its_shape_is_taken_with_its_type() -> None:
     ],
 )
 def test_a_failure_is_told_in_words_or_as_a_code(stated: object, reason: str) -> None:
-    reply = read({"type": "failed", "reason": stated, "detail": ""}, replies.Block)
+    reply = read({"type": "failed", "reason": stated, "detail": ""}, replies.BlockReply)
     assert isinstance(reply, replies.Failed)
     assert str(reply.why) == reason
 
@@ -220,9 +220,9 @@ def made() -> dict[str, Any]:
     ],
 )
 def test_a_making_is_taken_in_its_shape_alone(changes: dict[str, object]) -> None:
-    assert isinstance(read(made(), replies.Made), replies.Made)
+    assert isinstance(read(made(), replies.MadeReply), replies.MadeReply)
     with pytest.raises(replies.MalformedReplyError, match="malformed: made"):
-        read({**made(), **changes}, replies.Made)
+        read({**made(), **changes}, replies.MadeReply)
 
 
 @given(st.dictionaries(st.sampled_from(list(start())), st.none() | st.integers() | st.text()))

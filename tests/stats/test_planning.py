@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coldwarm.report.sentences import words
-from coldwarm.stats.costs import WARM_CALL, Costs, Group
+from coldwarm.stats.costs import WARM_CALL, CostGroup, Costs
 from coldwarm.stats.planning import Job, bounds, changes, ladder, new_shapes_s, plan, sweep, total_s
 
 if TYPE_CHECKING:
@@ -89,20 +89,20 @@ def test_new_shapes_cost_between_nothing_and_a_whole_first_call() -> None:
 
 
 def test_the_cheapest_is_told_with_its_margin() -> None:
-    few = plan(Group("g", [PLAIN, JIT], {}, {}), Job(10, 1, 1, "kept"))
+    few = plan(CostGroup("g", [PLAIN, JIT], {}, {}), Job(10, 1, 1, "kept"))
     assert (few.cheapest, few.verdict) == ("plain", "told_apart")
     first, second = few.totals
     assert (first.candidate, first.margin_s) == ("plain", 0)
     assert second.margin_s == pytest.approx(1.1 - 0.3)
     assert second.margin_low_s is not None
     assert second.margin_low_s > 0
-    many = plan(Group("g", [PLAIN, JIT], {}, {}), Job(1000, 1, 1, "kept"))
+    many = plan(CostGroup("g", [PLAIN, JIT], {}, {}), Job(1000, 1, 1, "kept"))
     assert (many.cheapest, many.verdict) == ("jit", "told_apart")
 
 
 def test_new_shapes_can_leave_the_cheapest_open() -> None:
     job = Job(calls=100, shapes=3, processes=1, caches="cold")
-    found = plan(Group("g", [PLAIN, JIT], {}, {}), job)
+    found = plan(CostGroup("g", [PLAIN, JIT], {}, {}), job)
     assert found.verdict == "undecided"
     assert found.reason.code == "indistinguishable"
 
@@ -110,14 +110,14 @@ def test_new_shapes_can_leave_the_cheapest_open() -> None:
 def test_a_cost_that_is_missing_is_null_with_its_reason() -> None:
     series = {key: value for key, value in JIT.series.items() if not key.startswith("filled")}
     lacking = dataclasses.replace(JIT, series=series)
-    found = plan(Group("g", [PLAIN, lacking], {}, {}), Job(10, 1, 2, "kept"), "calls")
+    found = plan(CostGroup("g", [PLAIN, lacking], {}, {}), Job(10, 1, 2, "kept"), "calls")
     total = found.totals[-1]
     assert (total.candidate, total.total_s, total.margin_s) == ("jit", None, None)
     assert words(total.null_reasons["total_s"]) == "jit has no valid process: filled caches"
     assert found.cheapest == "plain"
     assert found.sweep is not None
     assert set(found.sweep.rows[0].total_s) == {"plain"}
-    alone = plan(Group("g", [lacking], {}, {}), Job(10, 1, 1, "warm"))
+    alone = plan(CostGroup("g", [lacking], {}, {}), Job(10, 1, 1, "warm"))
     assert (alone.cheapest, alone.null_reasons["cheapest"]) == (None, alone.reason)
 
 
@@ -126,7 +126,7 @@ def test_one_process_has_no_interval_and_no_verdict() -> None:
         series = {name: {"0": values["0"]} for name, values in one.series.items()}
         return dataclasses.replace(one, series=series)
 
-    found = plan(Group("g", [single(PLAIN), single(JIT)], {}, {}), Job(10, 1, 1, "kept"))
+    found = plan(CostGroup("g", [single(PLAIN), single(JIT)], {}, {}), Job(10, 1, 1, "kept"))
     assert (found.cheapest, found.verdict) == ("plain", "undecided")
     assert found.totals[0].low_s is None
     assert found.totals[0].null_reasons["low_s"].code == "few_processes_each"
@@ -134,7 +134,7 @@ def test_one_process_has_no_interval_and_no_verdict() -> None:
 
 def test_pairs_stand_with_the_baseline_first() -> None:
     other = costs("other", warm=0.015)
-    found = plan(Group("g", [JIT, other, PLAIN], {}, {}), Job(10, 1, 1, "kept"))
+    found = plan(CostGroup("g", [JIT, other, PLAIN], {}, {}), Job(10, 1, 1, "kept"))
     assert found.baseline == "plain"
     pairs = [(one.candidate, one.baseline) for one in found.break_even]
     expected = [("jit", "plain"), ("other", "plain"), ("other", "jit")]
@@ -170,7 +170,7 @@ def test_a_sweep_that_nobody_has_the_costs_for_says_so() -> None:
     lacking = dataclasses.replace(
         PLAIN, series={k: v for k, v in PLAIN.series.items() if not k.startswith("filled")}
     )
-    found = plan(Group("g", [lacking], {}, {}), Job(10, 1, 1, "kept"), "processes")
+    found = plan(CostGroup("g", [lacking], {}, {}), Job(10, 1, 1, "kept"), "processes")
     assert found.cheapest == "plain"
     assert found.sweep is None
     assert found.null_reasons["sweep"].code == "not_swept"
@@ -192,7 +192,7 @@ def test_totals_that_differ_in_their_rounds_do_not_contradict_what_they_share() 
         return dataclasses.replace(one, series=series)
 
     known = [scaled(base, 1.0, 0.5), scaled(other, 0.95, None)]
-    found = plan(Group("g", known, {}, {}), Job(10, 1, 1, "cold"))
+    found = plan(CostGroup("g", known, {}, {}), Job(10, 1, 1, "cold"))
     assert found.cheapest == "other"
     for total in found.totals:
         assert total.margin_s is not None
@@ -244,7 +244,7 @@ def test_more_of_anything_is_never_cheaper(
 
 
 def test_a_new_shape_that_was_measured_is_a_term_of_the_total() -> None:
-    group = Group("job", [with_new(PLAIN, 0.02), with_new(JIT, 0.3)], {}, {})
+    group = CostGroup("job", [with_new(PLAIN, 0.02), with_new(JIT, 0.3)], {}, {})
     found = plan(group, Job(calls=200, shapes=5, processes=1, caches="cold"))
     assert found.new_shapes_measured
     totals = {total.candidate: total for total in found.totals}
@@ -274,7 +274,7 @@ def test_more_new_shapes_than_were_measured_are_told_less_surely() -> None:
 
 def test_a_new_shape_that_one_candidate_lacks_is_bounded_for_all() -> None:
     found = plan(
-        Group("job", [PLAIN, with_new(JIT, 0.3)], {}, {}),
+        CostGroup("job", [PLAIN, with_new(JIT, 0.3)], {}, {}),
         Job(calls=200, shapes=5, processes=1, caches="cold"),
     )
     assert not found.new_shapes_measured
@@ -283,7 +283,7 @@ def test_a_new_shape_that_one_candidate_lacks_is_bounded_for_all() -> None:
 
 
 def test_filled_caches_have_no_measured_new_shape() -> None:
-    group = Group("job", [with_new(PLAIN, 0.02), with_new(JIT, 0.3)], {}, {})
+    group = CostGroup("job", [with_new(PLAIN, 0.02), with_new(JIT, 0.3)], {}, {})
     found = plan(group, Job(calls=200, shapes=5, processes=3, caches="kept"))
     assert not found.new_shapes_measured
     totals = {total.candidate: total for total in found.totals}

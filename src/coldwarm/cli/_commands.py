@@ -38,7 +38,7 @@ def refuse_empty(arguments: Sequence[str]) -> None:
             raise UsageError(f"an argument{of} is empty: is a variable not set?")
 
 
-class Group(click.RichGroup):
+class CommandGroup(click.RichGroup):
     """Commands of which one that is not known is told with those that are."""
 
     def resolve_command(
@@ -61,7 +61,7 @@ class Group(click.RichGroup):
         return known, command, rest
 
 
-class Commands(Group):
+class Commands(CommandGroup):
     """The commands of the folder, each in the file that it is named after."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -210,7 +210,7 @@ def command(
     written.validate(watch.files_of(command_line), scripts)
     if warmup is not None:
         refuse(warmup)
-    wanted_then = before_after.BenchRequest(before, caches, rounds, time_budget_s)
+    wanted_then = before_after.ThenBench(before, caches, rounds, time_budget_s)
     asked = before_after.requested(then, wanted_then, command_line)
     wanted = [*watch.PASSES] if every else _passes(passes)
     watching = Watching(

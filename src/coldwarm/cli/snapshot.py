@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from coldwarm.cli import _options, _output
-from coldwarm.cli._commands import Group, Measuring
+from coldwarm.cli._commands import CommandGroup, Measuring
 from coldwarm.cli._options import say
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.environment import Identifying
     from coldwarm.contracts.snapshot import Replication, SnapshotMade
     from coldwarm.publish.content import Content, Snapshot, View
-    from coldwarm.publish.create import Made, Request
+    from coldwarm.publish.create import Made, SnapshotRequest
 
 _WORKFLOW = (
     *("GITHUB_WORKFLOW", "GITHUB_REPOSITORY", "GITHUB_REF", "GITHUB_SHA"),
@@ -45,7 +45,7 @@ _IDENTITY = click.option(
 _ISSUER = click.option("--issuer", metavar="URL", help="Who vouches for that identity.")
 
 
-@click.group(name="snapshot", cls=Group)
+@click.group(name="snapshot", cls=CommandGroup)
 def command() -> None:
     """Make, check and share snapshots: immutable sets of results with hashes and signatures."""
 
@@ -181,7 +181,7 @@ def _create(
     from coldwarm.contracts.codec import without_secrets
     from coldwarm.publish import code, wheels
     from coldwarm.publish.collect import collect
-    from coldwarm.publish.create import Request, create
+    from coldwarm.publish.create import SnapshotRequest, create
     from coldwarm.report import snapshot
 
     for index in indexes:
@@ -194,7 +194,7 @@ def _create(
         text = "--with-data is of functions, which --with-code puts in; give both"
         raise click.UsageError(text)
     content = collect(results)
-    request = Request(
+    request = SnapshotRequest(
         snapshot_id,
         content,
         code=code.collect(content.runs, Path.cwd(), data) if with_code else None,
@@ -211,7 +211,7 @@ def _create(
         say(line)
 
 
-def _record_of(made: Made, request: Request, folder: Path) -> SnapshotMade:
+def _record_of(made: Made, request: SnapshotRequest, folder: Path) -> SnapshotMade:
     from coldwarm.contracts.snapshot import SnapshotMade
     from coldwarm.publish import code, layout
 
@@ -230,7 +230,7 @@ def _record_of(made: Made, request: Request, folder: Path) -> SnapshotMade:
     )
 
 
-def _identifying(made: Made, request: Request) -> Iterator[Identifying]:
+def _identifying(made: Made, request: SnapshotRequest) -> Iterator[Identifying]:
     from coldwarm.contracts.environment import Identifying
     from coldwarm.publish import layout, wheels
     from coldwarm.report.identifying import left_in
@@ -452,7 +452,7 @@ def _replicate(
         if verified.verdicts:
             _leave_out_verdicts(folder, has_runs=bool(verified.runs))
         reports = recompute.read_noise(noises or None, ())
-        request = replicate.Request(verified, out_dir, noise=reports, **given)
+        request = replicate.ReplicationRequest(verified, out_dir, noise=reports, **given)
         report = replicate.repeat(request, _tell)
         _publish(out_dir, verified, report)
     _output.emit(form, report, lambda: snapshot.replication(report))
@@ -486,12 +486,12 @@ def _publish(out_dir: Path, original: Snapshot, report: Replication) -> None:
     from coldwarm.contracts.snapshot import SnapshotIndex
     from coldwarm.publish import layout, replicate
     from coldwarm.publish.collect import collect
-    from coldwarm.publish.create import Request, create
+    from coldwarm.publish.create import SnapshotRequest, create
     from coldwarm.publish.storage import replace_file
 
     content = collect([out_dir / replicate.RUNS / run.name for run in report.runs])
     name = f"{report.original.snapshot_id[:_LONGEST]}-replica"
-    made = create(Request(name, content, sources=None), out_dir / "snapshot")
+    made = create(SnapshotRequest(name, content, sources=None), out_dir / "snapshot")
     replica = codec.decode_as(SnapshotIndex, made.files[layout.INDEX])
     published = replicate.published_report(original, replica, made.index_sha256, report)
     replace_file(out_dir / layout.PUBLISHED / replicate.REPORT, codec.encode(published))

@@ -423,7 +423,7 @@ class NothingMeasuredError(ColdwarmError):
 
 
 @dataclass(frozen=True)
-class BenchRequest:
+class ThenBench:
     """What is asked of ``--then bench``."""
 
     before: str | None
@@ -433,10 +433,10 @@ class BenchRequest:
 
 
 @dataclass(frozen=True)
-class Bench:
+class BeforeAfterBench:
     """What is to be measured."""
 
-    asked: BenchRequest
+    asked: ThenBench
     named: str
     """What the program was before."""
     sides: Mapping[str, ProgramState]
@@ -531,8 +531,8 @@ class Bench:
 
 @contextmanager
 def prepared(
-    command_line: Sequence[str], asked: BenchRequest | None, python: str
-) -> Iterator[Bench | None]:
+    command_line: Sequence[str], asked: ThenBench | None, python: str
+) -> Iterator[BeforeAfterBench | None]:
     """Give what is to be measured; ``None``: nothing is.
 
     Raises:
@@ -546,12 +546,10 @@ def prepared(
         before(asked.before, command_line, python, work) as (named, side),
     ):
         sides = {"before": side, "after": _present(command_line)}
-        yield Bench(asked, named, sides, python, work)
+        yield BeforeAfterBench(asked, named, sides, python, work)
 
 
-def requested(
-    then: str | None, wanted: BenchRequest, command: Sequence[str]
-) -> BenchRequest | None:
+def requested(then: str | None, wanted: ThenBench, command: Sequence[str]) -> ThenBench | None:
     """Return what is asked; ``None``: nothing is.
 
     Raises:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.doctor import DoctorReport, Fix
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.doctor.before_after import Bench, BenchRequest
+    from coldwarm.doctor.before_after import BeforeAfterBench, ThenBench
     from coldwarm.doctor.watch import Pass, ProgramEnd, Watched
     from coldwarm.report.shown import PlainConsole
 
@@ -208,7 +208,7 @@ class Watching:
     passes: list[Pass]
     written: OutputTargets
     warmup: Path | None
-    then: BenchRequest | None
+    then: ThenBench | None
     allowed: Mapping[str, int]
     values: bool
     """Whether values of static arguments are told."""
@@ -289,7 +289,7 @@ class Watching:
         return watched, watch.report(watched, ended, started_at, others, self.shown)
 
     def _benched(
-        self, bench: Bench, report: DoctorReport, watched: Watched, ended: ProgramEnd
+        self, bench: BeforeAfterBench, report: DoctorReport, watched: Watched, ended: ProgramEnd
     ) -> DoctorReport:
         """Measure what a change has brought, and say so; return the report with it."""
         try:

@@ -302,11 +302,11 @@ class UserFunction(Backend):
 
     def fetch(self, out: "Any") -> "list[np.ndarray[Any, Any]]":
         """Return host copies of what can be compared in an output."""
-        found = values.Answer(out)
+        found = values.OutputValues(out)
         if not found.arrays and not found.others:
             text = "it returned nothing, so there is nothing to wait for or to check: return"
             text += " the result, as numbers or texts, or give --no-check"
-            raise values.IncomparableError(text)
+            raise values.NotNumericError(text)
         return found.arrays
 
     def look(self) -> None:

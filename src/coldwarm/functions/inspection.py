@@ -121,13 +121,13 @@ class _Inspection:
             self.first_ns += self.busy_ns
         read = opened.before(self.job["watch"])
         # A function may hand out a buffer that its next call writes to.
-        answer = values.Answer(out)
+        answer = values.OutputValues(out)
         used = has_used_gpu() or any(map(_on_gpu, values.leaves(out)))
         device = "gpu" if used else "cpu"
         first = [] if self.job["answer"] is None else self._answer(out)
         mutates = call.gone or values.digest(list(call.flat)) != before
         compiles = self.backend.compiles_so_far()
-        repeats = values.Answer(self._called(function, spare)).digest() == answer.digest()
+        repeats = values.OutputValues(self._called(function, spare)).digest() == answer.digest()
         compiled = self.backend.compiles_so_far()
         counters, kind = self.backend.counters(), self._precision(answer, call)
         again = None if compiled is None or compiles is None else compiled - compiles
@@ -222,13 +222,13 @@ class _Inspection:
 
     def _answer(self, out: "Any") -> "list[str]":
         """Write the output down, and say what it is made of."""
-        answer, path = values.Answer(out), self.job["answer"]
+        answer, path = values.OutputValues(out), self.job["answer"]
         arrays = self.backend.fetch(out)
         other_answers.save(path, arrays)
         shapes = [[*array.shape] for array in arrays]
         return [f"{kind}{shape}" for kind, shape in zip(answer.dtypes, shapes, strict=True)]
 
-    def _precision(self, answer: "values.Answer", call: "arguments.Call") -> str:
+    def _precision(self, answer: "values.OutputValues", call: "arguments.Call") -> str:
         """Return the type whose precision the answer has."""
         given = [str(getattr(leaf, "dtype", "")) for leaf in values.leaves(list(call.flat))]
         jax: Any = sys.modules.get("jax")

@@ -92,7 +92,7 @@ def _write(
 
 def _data(other: "Other", places: "Sequence[int]") -> "list[np.ndarray[Any, Any]]":
     """Return what is in the arguments, in the order of the inputs."""
-    return values.Answer(in_order(other.only(places), other.order)).arrays
+    return values.OutputValues(in_order(other.only(places), other.order)).arrays
 
 
 def _index(folder: str, written: "Sequence[Any]") -> None:

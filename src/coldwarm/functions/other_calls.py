@@ -282,7 +282,7 @@ def _content(one: "Any") -> str:
 def _digest(out: "Any") -> "str | None":
     """Return what tells a result from others; ``None``: nothing in it can be compared."""
     try:
-        answer = values.Answer(out)
+        answer = values.OutputValues(out)
         return answer.digest() if answer.arrays else None
     except Exception:  # noqa: BLE001 - whatever the attributes of a user's class raise
         return None

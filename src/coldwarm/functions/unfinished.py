@@ -45,7 +45,7 @@ class UnfinishedError(TypeError):
         self.coded_reason = reason
 
 
-class Opened:
+class OpenedValue:
     """All that is inside a value: the first thing in it that may not be computed."""
 
     def __init__(self, value: "Any") -> None:
@@ -138,7 +138,7 @@ def refuse_unknown(value: "Any", *, call_s: "float | None" = None) -> "dict[str,
         UnfinishedError: it holds a generator, a coroutine, a future and the like, an object of a
             library that computes later, or one that does when it is asked.
     """
-    opened = Opened(value)
+    opened = OpenedValue(value)
     if opened.lazy is not None:
         if type(value).__name__ == "coroutine":
             value.close()  # one that is never awaited complains

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-class IncomparableError(TypeError):
+class NotNumericError(TypeError):
     """A value that holds something besides numbers; the message says what to return."""
 
 
@@ -104,7 +104,7 @@ def to_host(leaf: "Any") -> "np.ndarray[Any, Any]":
         array = np.asarray(leaf)
     except Exception as error:  # whatever somebody else's class raises when it is asked
         text = f"the output holds a {type(leaf).__name__}, which gives no numbers: {error}"
-        raise IncomparableError(text) from error
+        raise NotNumericError(text) from error
     if array.dtype.name == "bfloat16":
         array = array.astype("float32")
     if array.dtype.kind not in "biufc":
@@ -112,11 +112,11 @@ def to_host(leaf: "Any") -> "np.ndarray[Any, Any]":
             f"the output holds a {type(leaf).__name__}, which cannot be compared: return arrays"
             " or numbers (in tuples, lists, dicts), or give --no-check"
         )
-        raise IncomparableError(text)
+        raise NotNumericError(text)
     return np.array(array)
 
 
-class Answer:
+class OutputValues:
     """What an output holds, for a comparison: numbers and texts, as arrays on the host.
 
     Objects are opened by their attributes, dictionaries by their sorted keys. ``None`` holds
@@ -300,7 +300,7 @@ def _attributes(value: "Any", kind: type) -> "list[tuple[str, Any]]":
 
 def on_host(value: "Any") -> "list[np.ndarray[Any, Any]]":
     """Return copies on the host of all that can be compared in an output."""
-    return Answer(value).arrays
+    return OutputValues(value).arrays
 
 
 def kept(leaf: "Any") -> "bytes | str":

@@ -24,7 +24,7 @@ from coldwarm.report.progress import open_progress
 from coldwarm.report.sentences import with_advice
 from coldwarm.report.shown import PlainConsole
 from coldwarm.runner import temporary
-from coldwarm.runner.functions.bench import Bench
+from coldwarm.runner.functions.bench import FunctionBench
 from coldwarm.runner.functions.candidates import Setting
 from coldwarm.runner.functions.targets import Target, labelled, options
 from coldwarm.runner.spawn import Guard
@@ -229,7 +229,7 @@ class Benchmark:
         answer = here.output if here is not None and here.output and here.repeats else None
         console = PlainConsole(stderr=True, quiet=not sys.stderr.isatty())
         with Guard() as guard, open_progress(console) as progress:
-            measured = Bench(found, setting, chosen, guard, work, found[0].label, answer)
+            measured = FunctionBench(found, setting, chosen, guard, work, found[0].label, answer)
             outcome = measured.run(self._out_dir or work / "out", began_s, progress)
         if outcome.interrupted:
             raise KeyboardInterrupt

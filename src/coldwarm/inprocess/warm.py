@@ -33,7 +33,7 @@ from coldwarm.runner import observe, replies, settings
 from coldwarm.runner.cases import BLOCK_LIMIT, batch_for, block_seconds
 from coldwarm.stats.steady import FEWEST_SAMPLES, detect
 from coldwarm.worker.candidate import Prepared
-from coldwarm.worker.loop import Warm, is_glibc
+from coldwarm.worker.loop import WarmLoop, is_glibc
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -130,7 +130,7 @@ class _Blocks:
     def __init__(self, here: _Here, began_ns: int) -> None:
         """Prepare the loop. The allocator and the collector stay as the program has them."""
         self._prepared = here.prepared()
-        self._warm = Warm(self._prepared, alone=False, clock=_now_ns)
+        self._warm = WarmLoop(self._prepared, alone=False, clock=_now_ns)
         self._backend, self._began_ns = here, began_ns
         self.taken: list[Block] = []
 
@@ -155,7 +155,7 @@ class _Blocks:
 
     def _block(self, batch: int, seconds: float) -> None:
         reply = self._warm.block({"batch": batch, "limit": BLOCK_LIMIT, "seconds": seconds})
-        made = observe.block(convert(reply, replies.Block), len(self.taken), self._began_ns)
+        made = observe.block(convert(reply, replies.BlockReply), len(self.taken), self._began_ns)
         shared = dict.fromkeys(("idle_cpu_s", "cpu_s", "wall_s", "bound_to"), _SHARED)
         unknown = dict.fromkeys(("idle_cpu_s", "cpu_s", "wall_s"))
         self.taken.append(replace(made, **unknown, null_reasons={**made.null_reasons, **shared}))
@@ -167,7 +167,7 @@ class _Blocks:
             prepared.call, prepared.fresh, backend.others, backend.compiles_so_far
         )
         reply = {"type": "other_calls", **found, "unchecked": because("no_reference")}
-        return observe.other_calls(convert(reply, replies.OtherCalls))
+        return observe.other_calls(convert(reply, replies.OtherCallsReply))
 
 
 def measure(  # noqa: PLR0913 - each is one choice, by name
@@ -195,12 +195,12 @@ def measure(  # noqa: PLR0913 - each is one choice, by name
         before = values.digest(list(given.flat))
         out, first_s, doubt = here.once(given)
         # A function may hand out a buffer that its next call writes to.
-        answer = values.Answer(out)
+        answer = values.OutputValues(out)
         digest, kept = answer.digest(), outside_heap(answer.arrays)
         del out, answer
         changed = given.gone or values.digest(list(given.flat)) != before
         again, _, _ = here.once(call.copied() if changed else given)
-        repeats = values.Answer(again).digest() == digest
+        repeats = values.OutputValues(again).digest() == digest
         del again
         if not warm:
             return InProcess(None, first_s, kept, changed, repeats, doubt)

@@ -33,7 +33,7 @@ _MAYBE = (ast.If, ast.For, ast.While, ast.Try, ast.Match)
 
 
 @dataclass(frozen=True)
-class Cell:
+class CellCode:
     """The statements of a cell."""
 
     tree: ast.Module
@@ -213,7 +213,7 @@ class _Magics:
         except ColdwarmError as error:
             raise _usage(f"%%ttfr: {error}") from None
 
-    def _parsed(self, magic: str, cell: str) -> Cell:
+    def _parsed(self, magic: str, cell: str) -> CellCode:
         """Return a cell as Python reads it, with the line numbers that it has in the notebook."""
         text = "\n" + self._shell.transform_cell(cell)
         path = self._shell.compile.cache(text, self._number())
@@ -221,7 +221,7 @@ class _Magics:
             tree = self._shell.transform_ast(ast.parse(text, path))
         except SyntaxError as error:
             raise _of_syntax(magic, error) from None
-        return Cell(tree, path)
+        return CellCode(tree, path)
 
     def _number(self) -> int:
         """Return the number of the cell that runs."""

@@ -226,7 +226,7 @@ class _NoRecompile:
             raise mine.unseen()
 
 
-class Measuring:
+class MeasureFixture:
     """Measures, and asserts, inside of a test."""
 
     def __init__(self, test: str, kept: Callable[[], Measurements]) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
     from coldwarm.contracts.result import Benchmarks
-    from coldwarm.integrations.pytest_fixture import Measurements, Measuring
+    from coldwarm.integrations.pytest_fixture import MeasureFixture, Measurements
 
 _KEPT: pytest.StashKey[Measurements] = pytest.StashKey()
 """What the tests of a session have measured."""
@@ -104,11 +104,11 @@ def _limit(*given: Any, **named: Any) -> tuple[int, bool] | str:
 
 
 @pytest.fixture
-def coldwarm(request: pytest.FixtureRequest) -> Measuring:
+def coldwarm(request: pytest.FixtureRequest) -> MeasureFixture:
     """Return what measures and asserts inside of a test."""
-    from coldwarm.integrations.pytest_fixture import Measuring
+    from coldwarm.integrations.pytest_fixture import MeasureFixture
 
-    return Measuring(request.node.nodeid, lambda: _kept(request.config))
+    return MeasureFixture(request.node.nodeid, lambda: _kept(request.config))
 
 
 def _kept(config: pytest.Config) -> Measurements:

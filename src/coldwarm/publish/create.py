@@ -50,7 +50,7 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 @dataclass(frozen=True)
-class Request:
+class SnapshotRequest:
     """What a snapshot is made of and what it is called."""
 
     snapshot_id: str
@@ -85,7 +85,7 @@ class Made(NamedTuple):
         return sha256_of(self.files[layout.INDEX])
 
 
-def create(request: Request, folder: Path, known: Path | None = None) -> Made:
+def create(request: SnapshotRequest, folder: Path, known: Path | None = None) -> Made:
     """Make a snapshot in a folder that is empty or not there, whole or not at all.
 
     Args:
@@ -139,7 +139,7 @@ def _refuse_content(folder: Path) -> None:
         raise UsageError(f"{folder} is not empty; choose an empty or new --out-dir")
 
 
-def make(request: Request) -> Made:
+def make(request: SnapshotRequest) -> Made:
     """Return every file of a snapshot.
 
     Raises:
@@ -187,7 +187,7 @@ def _own_wheel(content: Content) -> tuple[str, bytes]:
 
 
 def _add_lock(
-    request: Request, files: dict[str, bytes], own: tuple[str, bytes] | None
+    request: SnapshotRequest, files: dict[str, bytes], own: tuple[str, bytes] | None
 ) -> tuple[list[str], Reason | None]:
     """Add the lock; return what lacks a wheel, and why there is no lock if so."""
     content = request.content

@@ -62,7 +62,7 @@ NOT_INDEXED = frozenset({INDEX, SIGNATURE, PUBLIC_KEY, BUNDLE})
 _NAME = rf"[^/.{UNSEEN}][^/{UNSEEN}]*"
 
 
-class Part(NamedTuple):
+class FileKind(NamedTuple):
     """A kind of file in a snapshot."""
 
     path: str
@@ -86,109 +86,111 @@ class Part(NamedTuple):
 _RUN = rf"{RESULTS}/{_NAME}"
 _MEASURED = rf"patterns/{_NAME}|claims/{_NAME}/{_NAME}"
 """A run that verdicts are from; one of a pattern that claims rest on is called as one of those."""
-PARTS: tuple[Part, ...] = (
-    Part(
+PARTS: tuple[FileKind, ...] = (
+    FileKind(
         re.escape(MANIFEST),
         "nextstat.baseline_manifest.v1",
         "versions, hardware and settings that the figures belong to, inputs and results",
         required=True,
     ),
-    Part(
+    FileKind(
         re.escape(VALIDATION),
         "coldwarm.validation_report.v1",
         "correctness gates, rejected processes, limitations, figures with where they are from",
         required=True,
         made=True,
     ),
-    Part(rf"{_RUN}/suite\.json", "coldwarm.suite_result.v2", "the index of a run", required=True),
-    Part(
+    FileKind(
+        rf"{_RUN}/suite\.json", "coldwarm.suite_result.v2", "the index of a run", required=True
+    ),
+    FileKind(
         rf"{_RUN}/{re.escape(ANSWERS)}",
         "coldwarm.answers.v1",
         "which candidate is the cheapest from how many calls",
         made=True,
     ),
-    Part(
+    FileKind(
         rf"{_RUN}/environment\.json",
         "coldwarm.environment.v2",
         "where a run was measured",
         required=True,
     ),
-    Part(
+    FileKind(
         rf"{_RUN}/cases/{_NAME}\.json",
         "coldwarm.case_result.v2",
         "a case with its raw samples and summaries",
     ),
-    Part(
+    FileKind(
         rf"{_RUN}/journal\.jsonl", "", "what happened in a run, line by line", "application/jsonl"
     ),
-    Part(
+    FileKind(
         rf"{_RUN}/{PUBLISHED}/ml_suite\.json",
         "nextstat.ml_benchmark_suite_result.v1",
         "the published index of a run",
         made=True,
     ),
-    Part(
+    FileKind(
         rf"{_RUN}/{PUBLISHED}/{_NAME}\.json",
         "nextstat.ml_benchmark_result.v1",
         "a case in the published contract",
         made=True,
     ),
-    Part(
+    FileKind(
         r"patterns/patterns\.json",
         "coldwarm.pattern_results.v1",
         "what patterns have shown, with what was seen of each",
     ),
-    Part(
+    FileKind(
         r"claims/claims\.json",
         "coldwarm.claim_results.v1",
         "the verdicts on claims, with what was seen of each",
     ),
-    Part(
+    FileKind(
         r"(?:patterns|claims)/environment\.json",
         "coldwarm.environment.v2",
         "where patterns or claims were measured",
     ),
-    Part(
+    FileKind(
         rf"(?:{_MEASURED})/suite\.json",
         "coldwarm.suite_result.v2",
         "the index of a run of a pattern or a claim",
     ),
-    Part(
+    FileKind(
         rf"(?:{_MEASURED})/environment\.json",
         "coldwarm.environment.v2",
         "where such a run was measured",
     ),
-    Part(
+    FileKind(
         rf"(?:{_MEASURED})/{re.escape(ANSWERS)}",
         "coldwarm.answers.v1",
         "which candidate of such a run is the cheapest from how many calls",
         made=True,
     ),
-    Part(
+    FileKind(
         rf"(?:{_MEASURED})/cases/{_NAME}\.json",
         "coldwarm.case_result.v2",
         "one side of a pattern, or a candidate of a claim, with its raw samples",
     ),
-    Part(
+    FileKind(
         rf"{PUBLISHED}/ml_suite\.json",
         "nextstat.ml_benchmark_suite_result.v1",
         "the published index of all runs",
         required=True,
         made=True,
     ),
-    Part(
+    FileKind(
         rf"{PUBLISHED}/(?:{_NAME}/)?{_NAME}\.json",
         "nextstat.ml_benchmark_result.v1",
         "a case in the published contract",
         made=True,
     ),
-    Part(
+    FileKind(
         re.escape(LOCK),
         "",
         "the measured environment with the hash of every wheel, to be installed again",
         "application/toml",
     ),
-    Part(
+    FileKind(
         re.escape(PINS),
         "",
         "the measured environment by versions alone",
@@ -196,29 +198,33 @@ PARTS: tuple[Part, ...] = (
         required=True,
         made=True,
     ),
-    Part(rf"{HARNESS}/{_NAME}\.whl", "", "the wheel of coldwarm", "application/zip"),
-    Part(
+    FileKind(rf"{HARNESS}/{_NAME}\.whl", "", "the wheel of coldwarm", "application/zip"),
+    FileKind(
         rf"{CODE}/(?:{_NAME}/)*{_NAME}",
         "",
         "functions of the maker's own that were measured, and what they read",
         "application/octet-stream",
     ),
-    Part(re.escape(PAGE), "", "the report as one page", "text/html", made=True),
-    Part(re.escape(PDF), "", "the validation report, to be printed", "application/pdf", made=True),
-    Part(re.escape(CITATION), "", "how to cite the snapshot", "application/yaml", required=True),
-    Part(
+    FileKind(re.escape(PAGE), "", "the report as one page", "text/html", made=True),
+    FileKind(
+        re.escape(PDF), "", "the validation report, to be printed", "application/pdf", made=True
+    ),
+    FileKind(
+        re.escape(CITATION), "", "how to cite the snapshot", "application/yaml", required=True
+    ),
+    FileKind(
         re.escape(CRATE),
         "",
         "the snapshot described as an RO-Crate",
         "application/ld+json",
         required=True,
     ),
-    Part(re.escape(ZENODO), "", "what Zenodo asks for of a deposit", required=True),
+    FileKind(re.escape(ZENODO), "", "what Zenodo asks for of a deposit", required=True),
 )
 """In the order in which a path is looked up; the index itself is not among them."""
 
 
-def lacking(paths: Collection[str]) -> list[Part]:
+def lacking(paths: Collection[str]) -> list[FileKind]:
     """Return what a snapshot of these paths has to have besides."""
     judged = any(path in _VERDICTS for path in paths)
     measured = not judged or any(path.startswith(f"{RESULTS}/") for path in paths)
@@ -231,6 +237,6 @@ def lacking(paths: Collection[str]) -> list[Part]:
     ]
 
 
-def part_of(path: str) -> Part | None:
+def part_of(path: str) -> FileKind | None:
     """Return what a file is by its path; ``None``: no file of a snapshot is called so."""
     return next((part for part in PARTS if part.is_of(path)), None)

@@ -81,7 +81,7 @@ def _find_interpreter(version: str, named: str | None) -> str:
     return found
 
 
-class Harness(NamedTuple):
+class ReplicaHarness(NamedTuple):
     """The coldwarm that measures again."""
 
     name: str
@@ -95,7 +95,7 @@ class Ingredients(NamedTuple):
 
     packages: Mapping[str, Pinned]
     """The lock, by name."""
-    harness: Harness
+    harness: ReplicaHarness
     roots: Collection[str]
     """Names that are needed besides what the harness requires."""
 
@@ -154,7 +154,7 @@ def as_it_is(measured_by: Iterable[str]) -> RebuiltEnvironment:
     )
 
 
-def harness_of(snapshot: Path, measured_by: set[str], *, with_wheel: bool) -> Harness:
+def harness_of(snapshot: Path, measured_by: set[str], *, with_wheel: bool) -> ReplicaHarness:
     """Return the coldwarm that measured a snapshot: these sources, or what was brought.
 
     Args:
@@ -166,14 +166,14 @@ def harness_of(snapshot: Path, measured_by: set[str], *, with_wheel: bool) -> Ha
         RefusedError: they are not at hand, or may not be run.
     """
     if measured_by == {harness_sha256()}:
-        return Harness(wheels.OWN_WHEEL, wheels.build_own_wheel(), "same_sources")
+        return ReplicaHarness(wheels.OWN_WHEEL, wheels.build_own_wheel(), "same_sources")
     brought = sorted((snapshot / layout.HARNESS).glob("*.whl"))
     if not brought:
         raise RefusedError(because("harness_not_here"))
     if not with_wheel:
         raise RefusedError(because("harness_is_code", file=brought[0].name))
     path = f"{layout.HARNESS}/{brought[0].name}"
-    return Harness(brought[0].name, read_limited(snapshot, path), "wheel_of_snapshot")
+    return ReplicaHarness(brought[0].name, read_limited(snapshot, path), "wheel_of_snapshot")
 
 
 def _pip(python: str, folder: Path, packages: Sequence[Pinned], command: list[str]) -> None:
@@ -432,7 +432,7 @@ RUNS = "runs"
 
 
 @dataclass(frozen=True)
-class Request:
+class ReplicationRequest:
     """What is repeated, and how."""
 
     snapshot: Snapshot
@@ -448,7 +448,7 @@ class Request:
     """Whether code of its maker may be installed and run, though nothing says who that is."""
 
 
-def repeat(request: Request, tell: Callable[[str], None]) -> Replication:
+def repeat(request: ReplicationRequest, tell: Callable[[str], None]) -> Replication:
     """Measure a snapshot again; write the report into the output directory, and return it.
 
     Raises:
@@ -494,7 +494,7 @@ def _refuse_content(folder: Path) -> None:
         raise RefusedError(because("folder_not_empty", folder=str(folder)))
 
 
-def _ingredients(request: Request) -> Ingredients:
+def _ingredients(request: ReplicationRequest) -> Ingredients:
     """Return what the environment is made of that measures."""
     snapshot = request.snapshot
     roots = lock.required_by_runs(snapshot.runs.values()) | lock.code_requires(snapshot.folder)
@@ -526,7 +526,10 @@ def _of_its_maker(folder: Path, ingredients: Ingredients | None, *, own: bool) -
 
 
 def _environment(
-    request: Request, ingredients: Ingredients | None, place: Path, tell: Callable[[str], None]
+    request: ReplicationRequest,
+    ingredients: Ingredients | None,
+    place: Path,
+    tell: Callable[[str], None],
 ) -> tuple[str, RebuiltEnvironment]:
     """Return the interpreter that measures, and what is known of its environment."""
     runs = request.snapshot.runs.values()

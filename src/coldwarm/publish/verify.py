@@ -220,7 +220,7 @@ class _VerifiedSnapshot:
             why = because("signature_not_asked")
             yield CheckedFile(path=layout.SIGNATURE, answer="only_hashed", reason=why)
 
-    def _reason_against(self, path: str, part: layout.Part | None) -> Reason | None:
+    def _reason_against(self, path: str, part: layout.FileKind | None) -> Reason | None:
         """Return why a file is not what the rest of the snapshot makes of it, if so."""
         own = sum(one.path == path for one in self.otherwise)
         if own:

@@ -149,7 +149,7 @@ def machine_line(one: Environment) -> str:
 
 
 @dataclass(frozen=True)
-class Figure:
+class FigureRow:
     """A headline figure of a case: its median, and the verdict against the baseline."""
 
     workload: str
@@ -203,7 +203,7 @@ class RejectedRow:
 
 def figures(
     cases: Sequence[CaseResult], rows: dict[tuple[str, str], Row], anchors: dict[str, str]
-) -> list[Figure]:
+) -> list[FigureRow]:
     """Return the headline figures of all cases in their order, also missing ones of failures."""
     return [
         _figure(case, mode, rows.get((group_name(case), case.candidate)), anchors)
@@ -214,7 +214,9 @@ def figures(
     ]
 
 
-def _figure(case: CaseResult, mode: CacheMode, row: Row | None, anchors: dict[str, str]) -> Figure:
+def _figure(
+    case: CaseResult, mode: CacheMode, row: Row | None, anchors: dict[str, str]
+) -> FigureRow:
     summary, judged = headline(case, mode), comparison(case, mode)
     cell = row.figures.get(mode) if row else None
     told = judged.verdict if judged else "baseline" if case.baseline and summary else ""
@@ -223,7 +225,7 @@ def _figure(case: CaseResult, mode: CacheMode, row: Row | None, anchors: dict[st
     )
     missing = case.reason or because("unstated")
     why = words(judged.reason) if judged else "" if summary else words(missing)
-    return Figure(
+    return FigureRow(
         workload=group_name(case),
         candidate=case.candidate,
         anchor=anchors.get(group_name(case), ""),

@@ -153,7 +153,7 @@ def affinity(options: Options) -> list[int]:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ReferenceAnswer:
     """An answer that is there before the run, against which a group is checked."""
 
     path: str | None
@@ -203,7 +203,7 @@ class Case:
     """Whether its inputs must be those of the others of its group."""
     mutates: bool = False
     """Whether a call changes its arguments, so that no sample may hold several calls."""
-    answer: Answer | None = None
+    answer: ReferenceAnswer | None = None
     """``None``: the answer of the workload's own reference."""
     described: OwnCandidate | None = field(default=None, hash=False)
     """What the protocol says of a user's function."""

@@ -341,7 +341,7 @@ class _Item(NamedTuple):
 
 
 @dataclass
-class Effort:
+class RoundChooser:
     """Chooses rounds after those that every case has."""
 
     groups: Mapping[str, Sequence[Case]]

@@ -43,7 +43,7 @@ _PROBE_S = 10.0
 
 
 @dataclass(frozen=True)
-class View:
+class Overlay:
     """What is laid over which folders, for one process and those that find what it has left."""
 
     layers: tuple[tuple[str, str, str], ...]
@@ -85,7 +85,7 @@ class View:
 
 def make_view(
     root: Path, hidden: Collection[str], kept: Collection[str], *, again: bool = False
-) -> View | None:
+) -> Overlay | None:
     """Return the view of a process whose caches are under ``root``; ``None``: there can be none.
 
     ``again``: that of an earlier process, if it had one, with what it has left.
@@ -105,12 +105,12 @@ def make_view(
         shutil.copymode(lower, folder / "upper")
         layers.append((lower, str(folder / "upper"), str(folder / "work")))
     inside = [one for one in kept if any(Path(one).is_relative_to(lower) for lower in lowers)]
-    made = View(tuple(layers), tuple(sorted(hidden)), tuple(inside), place[1])
-    _known[name] = View(made.layers, (), made.kept, made.user)
+    made = Overlay(tuple(layers), tuple(sorted(hidden)), tuple(inside), place[1])
+    _known[name] = Overlay(made.layers, (), made.kept, made.user)
     return made
 
 
-_known: dict[str, View] = {}
+_known: dict[str, Overlay] = {}
 """By the name of its folder, what another process of the same caches is to see."""
 
 
@@ -189,7 +189,7 @@ def _try(lowers: tuple[str, ...], place: str, *, user: bool) -> None:
             [sys.executable, "-I", "-S", "-c", ""],
             check=True,
             timeout=_PROBE_S,
-            preexec_fn=View(tuple(layers), (), (), user).enter,
+            preexec_fn=Overlay(tuple(layers), (), (), user).enter,
         )
         for layer in layers:
             with suppress(OSError):

@@ -171,7 +171,7 @@ def _spawn(
     case: Case,
     job_: Mapping[str, Any],
     variables_: Mapping[str, str],
-    view: isolation.View | None = None,
+    view: isolation.Overlay | None = None,
 ) -> MeasuredProcess:
     """Start the process of a job."""
     options = place.options
@@ -275,7 +275,7 @@ def bind(running: Running, processors: Sequence[int]) -> None:
 
 def block(
     place: RunContext, running: Running, batch: int, seconds: float, limit: int
-) -> tuple[replies.Block, int]:
+) -> tuple[replies.BlockReply, int]:
     """Let a held process run one block of warm calls; return it and its position in time.
 
     Raises:
@@ -286,7 +286,7 @@ def block(
     cpu_s, before = process.cpu_so_far(), telemetry.read(place.clock.now_s())
     process.go_on()
     process.send({"op": "block", "batch": batch, "seconds": seconds, "limit": limit})
-    reply = replies.receive(process, replies.Block)
+    reply = replies.receive(process, replies.BlockReply)
     process.hold()
     after, cpu_after_s = telemetry.read(place.clock.now_s()), process.cpu_so_far()
     used_s = None if cpu_s is None or cpu_after_s is None else cpu_after_s - cpu_s
@@ -332,10 +332,10 @@ def finish(place: RunContext, running: Running) -> None:
         running.after = _listings(running.slot, running.before)
 
 
-def _other_calls(process: MeasuredProcess) -> replies.OtherCalls | Reason:
+def _other_calls(process: MeasuredProcess) -> replies.OtherCallsReply | Reason:
     """Return what it shows after its last word, or why that is nothing; what it said stays."""
     try:
-        return replies.receive(process, replies.OtherCalls)
+        return replies.receive(process, replies.OtherCallsReply)
     except ProcessFailedError as error:
         return error.reason
     except OutOfTimeError:
@@ -429,7 +429,7 @@ def make_artifacts(place: RunContext, case: Case) -> Making:
     job = {**_case_job(place, case), "role": "make", "made": str(folder)}
     process = _spawn(place, case, job, found)
     try:
-        reply = replies.receive(process, replies.Made)
+        reply = replies.receive(process, replies.MadeReply)
         ended = process.wait()
     except ProcessFailedError as error:
         raise _explained(error) from error

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from coldwarm.clock import Clock
     from coldwarm.contracts.base import Allocator, CacheMode, CacheSettings
     from coldwarm.runner.cases import Case, Options
-    from coldwarm.runner.replies import Loop
+    from coldwarm.runner.replies import LoopReply
     from coldwarm.runner.spawn import Guard, MeasuredProcess, ProcessFailedError
 
 
@@ -128,7 +128,7 @@ class Running(Begun):
     """The caches after its start, or after its end where it has no blocks."""
     end: replies.End | None = None
     """Its last word of what it measured; ``None``: it is alive."""
-    other_calls: replies.OtherCalls | Reason | None = None
+    other_calls: replies.OtherCallsReply | Reason | None = None
     """Or why there are none."""
     wall_s: float | None = None
     """From its spawn to its exit."""
@@ -170,7 +170,7 @@ def call_parts(parts: Parts, whole_s: float) -> FirstCallParts:
 
 
 def loop_account(
-    loop: Loop | None, first: Parts, phases: Mapping[str, Phase]
+    loop: LoopReply | None, first: Parts, phases: Mapping[str, Phase]
 ) -> LoopAccount | None:
     """Return the account of a scenario's loop, ``None`` for what is no scenario.
 
@@ -219,7 +219,7 @@ _OF_OTHER_DATA = {"ignores_arguments", "wrong_for_others"}
 _BY_PHASE = ("peak_rss_bytes", "involuntary_switches")
 
 
-def phases(entered_ns: int, spans: Sequence[replies.Span], spawned_ns: int) -> list[Phase]:
+def phases(entered_ns: int, spans: Sequence[replies.PhaseReply], spawned_ns: int) -> list[Phase]:
     """Return the phases on the axis that starts at the spawn, the interpreter's first."""
     interpreter = Phase(
         name="interpreter",
@@ -230,7 +230,7 @@ def phases(entered_ns: int, spans: Sequence[replies.Span], spawned_ns: int) -> l
     return [interpreter, *(_phase(span, spawned_ns) for span in spans)]
 
 
-def _phase(span: replies.Span, spawned_ns: int) -> Phase:
+def _phase(span: replies.PhaseReply, spawned_ns: int) -> Phase:
     counted = {name: getattr(span, name) for name in _BY_PHASE}
     return Phase(
         name=span.name,
@@ -241,7 +241,9 @@ def _phase(span: replies.Span, spawned_ns: int) -> Phase:
     )
 
 
-def block(reply: replies.Block, order: int, spawned_ns: int, bound_to: int | None = None) -> Block:
+def block(
+    reply: replies.BlockReply, order: int, spawned_ns: int, bound_to: int | None = None
+) -> Block:
     """Return a block of warm calls, in seconds for one call."""
     counted = {name: getattr(reply, name) for name in BlockCounts.__struct_fields__}
     reasons = missing(counted, _NO_STATUS)
@@ -303,7 +305,7 @@ def observation(running: Running) -> Observation:
     if input_sha256 is not None and running.input_sha256 not in {None, input_sha256}:
         return Observation(**common, status="failed", reason=because("other_inputs"))
     told = running.other_calls
-    further = told.gate if isinstance(told, replies.OtherCalls) else None
+    further = told.gate if isinstance(told, replies.OtherCallsReply) else None
     gate = _gate(first_gate, end.gate if end else None, further)
     if gate is not None and not gate.passed:
         reason = _of_answer(gate.reason)
@@ -374,7 +376,7 @@ def _settings(running: Running) -> dict[str, str]:
 
 def _checked(
     start: replies.Start, end: replies.End | None
-) -> tuple[replies.Gate | None, str | None]:
+) -> tuple[replies.GateReply | None, str | None]:
     """Return the check of the first output and the hash of the inputs, once they are told."""
     if end is not None and end.first is not None:
         return end.first.gate, end.first.input_sha256
@@ -430,7 +432,7 @@ def _contradicted(mode: CacheMode, judgements: Mapping[CacheMode, Judgement]) ->
     return together(against)
 
 
-def _gate(first: replies.Gate | None, *later: replies.Gate | None) -> Gate | None:
+def _gate(first: replies.GateReply | None, *later: replies.GateReply | None) -> Gate | None:
     """Return the worst check of a process's answers, and which were checked."""
     if first is None:
         return None
@@ -459,14 +461,14 @@ def device(reported: Device) -> Device:
 
 
 def _other_calls(
-    told: replies.OtherCalls | Reason | None,
+    told: replies.OtherCallsReply | Reason | None,
 ) -> tuple[OtherCalls | None, dict[str, Reason]]:
     if told is None:
         return None, {}
     return (None, {"other_calls": told}) if isinstance(told, Reason) else (other_calls(told), {})
 
 
-def other_calls(reply: replies.OtherCalls) -> OtherCalls:
+def other_calls(reply: replies.OtherCallsReply) -> OtherCalls:
     """Return what calls took in other circumstances than those of the timed loop."""
     seconds = {name: getattr(reply, name) for name in OtherCallSeconds.__struct_fields__}
     reasons = missing(seconds, _NO_STATUS)

@@ -54,14 +54,14 @@ def as_reason(stated: _Stated) -> Reason:
     return stated if isinstance(stated, Reason) else because("stated", text=stated)
 
 
-class Span(PhaseCounts, frozen=True, kw_only=True, forbid_unknown_fields=False):
+class PhaseReply(PhaseCounts, frozen=True, kw_only=True, forbid_unknown_fields=False):
     """A phase, on the clock of the process."""
 
     begin_ns: _Moment
     end_ns: _Moment
 
 
-class Gate(GateFigures, frozen=True, kw_only=True):
+class GateReply(GateFigures, frozen=True, kw_only=True):
     """An output against the reference."""
 
     reason: _Stated | None
@@ -80,7 +80,7 @@ class Parts(CallParts, frozen=True, kw_only=True, forbid_unknown_fields=False):
     reasons: dict[str, _Stated] = msgspec.field(default_factory=dict)
 
 
-class Loop(Record, frozen=True, kw_only=True, forbid_unknown_fields=False):
+class LoopReply(Record, frozen=True, kw_only=True, forbid_unknown_fields=False):
     """The loop of a scenario; ``parts`` are of all steps but the first."""
 
     steps_ns: _Durations
@@ -100,7 +100,7 @@ class Start(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag=
     """After the second call; of a process without blocks also after the gate."""
 
     entered_ns: _Moment
-    phases: list[Span]
+    phases: list[PhaseReply]
     parts: Parts
     counters: dict[str, Counters]
     device: Device
@@ -108,18 +108,18 @@ class Start(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag=
     loaded_ns: _Moment
     bytecode: dict[str, Count]
     read_bytes: Count | None
-    gate: Gate | None
+    gate: GateReply | None
     input_sha256: Sha256 | None
     """``None``: its end has it, and the gate."""
     glibc: bool = True
-    loop: Loop | None = None
+    loop: LoopReply | None = None
     moved: list[str] = msgspec.field(default_factory=list)
     """Settings by which the program has moved a cache away from where it was given one."""
     settings: Found | None = Found()
     """``None``: they could not be read."""
 
 
-class Block(BlockCounts, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="block"):
+class BlockReply(BlockCounts, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="block"):
     """A block of warm calls."""
 
     start_ns: _Moment
@@ -139,17 +139,17 @@ class _Ended(ProcessTotals, frozen=True, kw_only=True, forbid_unknown_fields=Fal
 class _Checked(Record, frozen=True, kw_only=True):
     """The first output against the reference, and the hash of the inputs."""
 
-    gate: Gate | None
+    gate: GateReply | None
     input_sha256: Sha256
 
 
-class OtherCalls(OtherCallSeconds, frozen=True, kw_only=True, tag="other_calls"):
+class OtherCallsReply(OtherCallSeconds, frozen=True, kw_only=True, tag="other_calls"):
     """Calls in other circumstances than those of the timed loop."""
 
     varied: list[str]
     not_varied: dict[str, Reason]
     answer_changed: bool | None
-    gate: Gate | None = None
+    gate: GateReply | None = None
     folded: list[str] = msgspec.field(default_factory=list)
     unlike: Reason | None = None
     unchecked: Reason | None = None
@@ -159,14 +159,14 @@ class OtherCalls(OtherCallSeconds, frozen=True, kw_only=True, tag="other_calls")
 class End(_Ended, frozen=True, kw_only=True, tag="end"):
     """The last word of a process that was measured."""
 
-    gate: Gate | None
+    gate: GateReply | None
     first: _Checked | None = None
     """Of a process with blocks, which are measured before anything is checked."""
     harness: HarnessFigures | None
     counts: Counts = Counts()
     analysis: dict[str, float | int | None]
     more: bool = False
-    """Whether ``OtherCalls`` come."""
+    """Whether ``OtherCallsReply`` come."""
 
 
 class Reference(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="reference"):
@@ -175,11 +175,11 @@ class Reference(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, 
     input_sha256: Sha256
 
 
-class Made(_Ended, frozen=True, kw_only=True, tag="made"):
+class MadeReply(_Ended, frozen=True, kw_only=True, tag="made"):
     """What is made ahead of time is written."""
 
     entered_ns: _Moment
-    phases: list[Span]
+    phases: list[PhaseReply]
     parts: Parts
     input_sha256: Sha256
     versions: dict[str, str]
@@ -227,7 +227,7 @@ class Moves(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag=
     """How far the numbers of an answer move is written beside it."""
 
 
-class Others(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="others"):
+class OthersReply(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="others"):
     """The answers to other data are written beside an answer."""
 
 
@@ -337,12 +337,12 @@ def _malformed(message: str, text: str) -> MalformedReplyError:
 
 def _wrong(reply: object, spawned_ns: int) -> str | None:
     """Say what is wrong with the order of a reply's moments, ``None``: nothing."""
-    if isinstance(reply, Block) and reply.start_ns < spawned_ns:
+    if isinstance(reply, BlockReply) and reply.start_ns < spawned_ns:
         return "it began before the process did"
-    if not isinstance(reply, Start | Made):
+    if not isinstance(reply, Start | MadeReply):
         return None
     names = [span.name for span in reply.phases]
-    if isinstance(reply, Made):
+    if isinstance(reply, MadeReply):
         due, loaded = _MAKING, []
     else:
         due, loaded = _PHASES if reply.loop is None else _LOOP_PHASES, [reply.loaded_ns]

@@ -35,7 +35,7 @@ from coldwarm.runner import (
 )
 from coldwarm.runner.cases import choose
 from coldwarm.runner.directory import JOURNAL, RunDirectory
-from coldwarm.runner.effort import Budget, Effort, Estimates, seconds_left, wanting
+from coldwarm.runner.effort import Budget, Estimates, RoundChooser, seconds_left, wanting
 from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.ledger import Ledger, Listener, in_order, places_of, used_s
 from coldwarm.runner.observe import RunContext, reason_against
@@ -356,7 +356,7 @@ class _Session:
                 chosen = self._missing(groups[name], round_, costs, budget, at_most_s)
             if any(chosen.values()):
                 yield name, round_, chosen
-        effort = Effort(groups, self.options, self.ledger, costs.expected_s)
+        effort = RoundChooser(groups, self.options, self.ledger, costs.expected_s)
         while not budget.spent(self.clock.now_s()):
             found = effort.next(budget.left_s(self.clock.now_s()))
             if found is None:

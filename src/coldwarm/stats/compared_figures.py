@@ -104,7 +104,7 @@ def _warm(case: CaseResult) -> dict[tuple[str, MetricKind], Side]:
 
 
 @dataclass(frozen=True)
-class Figure:
+class PairedFigure:
     """A figure of a case that both sides have, B over A."""
 
     case: str
@@ -144,7 +144,7 @@ class Figure:
 
 def judge(
     a: Sequence[Measured], b: Sequence[Measured], cases: Iterable[str], policy: Policy
-) -> list[Figure]:
+) -> list[PairedFigure]:
     """Compare every metric that the cases have in all runs; B over A."""
     runs_s = None
     if are_unit(len(a), len(b)):
@@ -161,7 +161,7 @@ def judge(
 
 def _of_case(
     sides: Sequence[Sequence[CaseResult]], policy: Policy, runs_s: float | None
-) -> Iterator[Figure]:
+) -> Iterator[PairedFigure]:
     """Yield the figures of a case; ``runs_s`` is what a run took, where runs are the unit."""
     found = [[metrics(case) for case in side] for side in sides]
     case = sides[0][0]
@@ -171,7 +171,7 @@ def _of_case(
         a, b = ([run.get(key, _NONE) for run in side] for side in found)
         further_s = runs_s or _process_s([one for side in sides for one in side], metric)
         limits = policy.limits(case.case, metric, kind)
-        yield Figure(case.case, metric, kind, a, b, limits, whole, further_s)
+        yield PairedFigure(case.case, metric, kind, a, b, limits, whole, further_s)
 
 
 def _compared(metric: str, a: Values, b: Values, threshold: float, *, whole: bool) -> Comparison:
@@ -219,14 +219,14 @@ def _centre(values: Values, *, whole: bool) -> float | None:
     return statistics.geometric_mean(group[0] for group in groups) if whole else centre(groups)
 
 
-def worded(figures: Sequence[Figure]) -> tuple[list[ComparedMetric], list[UnshownLimit]]:
+def worded(figures: Sequence[PairedFigure]) -> tuple[list[ComparedMetric], list[UnshownLimit]]:
     """Return the figures judged, with their verdicts held to an error rate together."""
     held = ratio.held([figure.compared() for figure in figures])
     judged = [_worded(*pair) for pair in zip(figures, held, strict=True)]
     return [metric for metric, _ in judged], [it for _, it in judged if it is not None]
 
 
-def _worded(figure: Figure, judged: Comparison) -> tuple[ComparedMetric, UnshownLimit | None]:
+def _worded(figure: PairedFigure, judged: Comparison) -> tuple[ComparedMetric, UnshownLimit | None]:
     a, b = figure.values
     lacking = fault({"A": a, "B": b}) if judged.ratio is None else None
     verdict: ComparedVerdict = judged.verdict

@@ -37,7 +37,7 @@ from coldwarm.stats.comparable import (
     lone,
     software_differences,
 )
-from coldwarm.stats.compared_figures import Figure, Side, judge, judge_counts, metrics, worded
+from coldwarm.stats.compared_figures import PairedFigure, Side, judge, judge_counts, metrics, worded
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 from coldwarm.stats.summarise import joined_counts
 
@@ -309,7 +309,7 @@ def _compare_benchmarks(
     )
 
 
-def _figure(pair: _Pair, a: Files, b: Files, policy: Policy, *, whole: bool) -> Figure:
+def _figure(pair: _Pair, a: Files, b: Files, policy: Policy, *, whole: bool) -> PairedFigure:
     sides = ([_found(one, pair.a) for one in a], [_found(one, pair.b) for one in b])
     first, *others = [one for side in sides for one in side if one is not None]
     for other in others:
@@ -319,7 +319,7 @@ def _figure(pair: _Pair, a: Files, b: Files, policy: Policy, *, whole: bool) -> 
     metric = _MEMORY if first.kind == "memory" else _TIME
     limits = policy.limits(pair.name, metric, first.kind)
     before, now = ([_values(one) for one in side] for side in sides)
-    return Figure(pair.name, metric, first.kind, before, now, limits, whole)
+    return PairedFigure(pair.name, metric, first.kind, before, now, limits, whole)
 
 
 def _values(one: BenchmarkSamples | None) -> Side:

@@ -321,7 +321,7 @@ def _thinned(ends: float) -> Floats:
 
 
 @dataclass(frozen=True)
-class Group:
+class CostGroup:
     """The candidates of one workload, size and dtype, and what to know of them."""
 
     name: str
@@ -334,7 +334,7 @@ class Group:
     """Those with costs."""
 
 
-def gather(name: str, cases: Sequence[CaseResult]) -> Group:
+def gather(name: str, cases: Sequence[CaseResult]) -> CostGroup:
     """Return what is known of the cases of a group; a failed one has no costs."""
     known, measured, missing, moving = [], [], {}, {}
     for case in cases:
@@ -345,4 +345,4 @@ def gather(name: str, cases: Sequence[CaseResult]) -> Group:
         measured.append(case)
         if case.warm and not case.warm.steady.steady:
             moving[case.candidate] = case.warm.steady.reason
-    return Group(name, known, missing, moving, measured)
+    return CostGroup(name, known, missing, moving, measured)

@@ -47,7 +47,7 @@ _CACHES: tuple[Caches, ...] = ("cold", "kept", "warm")
 
 
 @dataclass(frozen=True)
-class Setting:
+class JobSetting:
     """A job but for its number of calls, and what it costs at each of ``calls``.
 
     ``cheapest`` has the lowest total at each number, new shapes that were not measured at half of
@@ -73,7 +73,7 @@ def grid(
     asked: set[CacheMode],
     shapes: Sequence[int] = _SHAPES,
     processes: Sequence[int] = _PROCESSES,
-) -> list[Setting]:
+) -> list[JobSetting]:
     """Cost the jobs of all settings that can be with what was ``asked`` for.
 
     A candidate is in a setting where it has all costs of it; a setting without any is left out.
@@ -92,7 +92,7 @@ def grid(
     return found
 
 
-def _times(one: Setting, processes: int) -> Setting:
+def _times(one: JobSetting, processes: int) -> JobSetting:
     """Return what so many processes cost where one costs this."""
     curves = {name: curve.times(processes) for name, curve in one.curves.items()}
     return replace(one, processes=processes, curves=curves)
@@ -118,7 +118,7 @@ def _paid(one: Costs, jobs: Sequence[Job]) -> _Paid:
     return _Paid(one, least, most, expected_of(least), new_shapes_s(one, jobs[0]) / 2)
 
 
-def _setting(known: Sequence[Costs], largest: Job) -> Setting | None:
+def _setting(known: Sequence[Costs], largest: Job) -> JobSetting | None:
     able = [one for one in known if missing(one, largest) is None]
     if not able:
         return None
@@ -129,7 +129,7 @@ def _setting(known: Sequence[Costs], largest: Job) -> Setting | None:
         min(every, key=lambda each, at=at: each.expected.total_s[at] + each.half_s)  # type: ignore[misc]
         for at in range(len(jobs))
     ]
-    return Setting(
+    return JobSetting(
         caches=largest.caches,
         shapes=largest.shapes,
         processes=largest.processes,
@@ -227,7 +227,7 @@ class _Crossing(NamedTuple):
     total_s: float
 
 
-def settings(cases: Sequence[CaseResult]) -> list[Setting]:
+def settings(cases: Sequence[CaseResult]) -> list[JobSetting]:
     """Return the settings of one process and one shape; none of scenarios."""
     if not cases or cases[0].scenario:
         return []
@@ -238,7 +238,7 @@ def settings(cases: Sequence[CaseResult]) -> list[Setting]:
     return grid(group.known, asked, shapes=(1,), processes=(1,))
 
 
-def totals(found: Sequence[Setting]) -> list[_Total]:
+def totals(found: Sequence[JobSetting]) -> list[_Total]:
     """Return the totals of settings, a row for each candidate and number of calls."""
     return [
         _Total(
@@ -256,7 +256,7 @@ def totals(found: Sequence[Setting]) -> list[_Total]:
     ]
 
 
-def crossings(found: Sequence[Setting]) -> list[_Crossing]:
+def crossings(found: Sequence[JobSetting]) -> list[_Crossing]:
     """Return from where on another candidate is the cheapest, by the expected totals."""
     return [
         _Crossing(one.caches, calls, name, _between(one, name, calls))
@@ -265,6 +265,6 @@ def crossings(found: Sequence[Setting]) -> list[_Crossing]:
     ]
 
 
-def _between(one: Setting, name: str, calls: int) -> float:
+def _between(one: JobSetting, name: str, calls: int) -> float:
     """Return a total at a number of calls; between two that are there it is a straight line."""
     return float(np.interp(calls, one.calls, one.curves[name].total_s))

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.answer import BreakEven, Caches, Sweepable
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
-    from coldwarm.stats.costs import Costs, Group
+    from coldwarm.stats.costs import CostGroup, Costs
     from coldwarm.stats.expected import Term
 
 
@@ -52,7 +52,7 @@ _Verdict = Literal["told_apart", "extrapolated", "undecided"]
 _FIGURES = tuple(name for name in PlanTotal.__struct_fields__ if name.endswith("_s"))
 
 
-def plan(group: Group, job: Job, over: Sweepable | None = None) -> Plan:
+def plan(group: CostGroup, job: Job, over: Sweepable | None = None) -> Plan:
     """Return what a job costs with each candidate of a group, and which pays off from when.
 
     With ``over``, also the totals over a range of that number.

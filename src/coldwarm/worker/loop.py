@@ -106,7 +106,7 @@ def make_loop(
     return loop
 
 
-class Warm:
+class WarmLoop:
     """Runs blocks for one candidate."""
 
     def __init__(
@@ -197,7 +197,7 @@ class Warm:
 
 def serve(prepared: "Prepared", reader: int, writer: int) -> None:
     """Run the blocks that the runner asks for until it says ``quit``."""
-    warm = Warm(prepared)
+    warm = WarmLoop(prepared)
     while True:
         order = wire.decode_bare(wire.read_line(reader))
         if order["op"] == "quit":

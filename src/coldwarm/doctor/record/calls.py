@@ -157,7 +157,7 @@ _RESTS_NS = 100_000_000
 _EFFECTS = (print, input, open)
 
 
-class Calls:
+class CallCounter:
     """Counts calls by place."""
 
     def __init__(self, journal: "Journal", stages: "Callable[[], JaxStages | None]") -> None:

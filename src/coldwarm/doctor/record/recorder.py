@@ -12,7 +12,7 @@ import sys
 import time
 
 from coldwarm.doctor.record import imports, sites
-from coldwarm.doctor.record.calls import Calls
+from coldwarm.doctor.record.calls import CallCounter
 from coldwarm.doctor.record.journal import (
     FIRST,
     KEPT,
@@ -108,7 +108,7 @@ class Recorder:
         self.sees_calls = False
         self.keys = keys
         """Whether keys are followed, in a process in which ``jit`` is off."""
-        self._calls: Calls | None = None
+        self._calls: CallCounter | None = None
         self._compiles: dict[str, Any] = {}
         """By framework, what follows it."""
         self._versions: dict[str, dict[str, str]] = {}
@@ -167,7 +167,7 @@ class Recorder:
         """Follow calls too, where this Python can."""
         if self._calls is not None:
             return
-        calls = Calls(self.journal, lambda: self.stages)
+        calls = CallCounter(self.journal, lambda: self.stages)
         self.sees_calls = calls.begin()
         if not self.sees_calls:
             return

@@ -98,11 +98,11 @@ def read(path: Path, data: bytes | None = None) -> Benchmarks:
     raise fault(str(path), None, None, what)
 
 
-class Part(Record, frozen=True, kw_only=True, forbid_unknown_fields=False):
+class DocumentPart(Record, frozen=True, kw_only=True, forbid_unknown_fields=False):
     """A part of a document: what is read of it, and it may hold more."""
 
 
-_P = TypeVar("_P", bound=Part)
+_P = TypeVar("_P", bound=DocumentPart)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import Benchmarks, BenchmarkSamples
-from coldwarm.integrations.formats import Part, TimeS
+from coldwarm.integrations.formats import DocumentPart, TimeS
 
 if TYPE_CHECKING:
     from coldwarm.contracts.reasons import Reason
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 TOOL = "hyperfine"
 
 
-class _Command(Part, frozen=True, kw_only=True):
+class _Command(DocumentPart, frozen=True, kw_only=True):
     command: str
     times: list[TimeS]
     """Seconds from the start of the command to its end."""
@@ -24,7 +24,7 @@ class _Command(Part, frozen=True, kw_only=True):
     """``None``: ended by a signal."""
 
 
-class _Document(Part, frozen=True, kw_only=True):
+class _Document(DocumentPart, frozen=True, kw_only=True):
     results: list[_Command]
 
 

@@ -9,7 +9,7 @@ from coldwarm.contracts.base import MOST_S, WARM
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import Benchmarks, BenchmarkSamples
 from coldwarm.integrations import figures
-from coldwarm.integrations.formats import Amount, Part, plain
+from coldwarm.integrations.formats import Amount, DocumentPart, plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -104,18 +104,18 @@ _EXPORT = "coldwarm_version"
 """The metadata of a suite that coldwarm has measured."""
 
 
-class _Run(Part, frozen=True, kw_only=True):
+class _Run(DocumentPart, frozen=True, kw_only=True):
     values: list[Amount] = []
     """None where it served to find the number of loops."""
     metadata: dict[str, Any] = {}
 
 
-class _Benchmark(Part, frozen=True, kw_only=True):
+class _Benchmark(DocumentPart, frozen=True, kw_only=True):
     runs: list[_Run]
     metadata: dict[str, Any] = {}
 
 
-class _Suite(Part, frozen=True, kw_only=True):
+class _Suite(DocumentPart, frozen=True, kw_only=True):
     version: Literal["1.0"]
     benchmarks: list[_Benchmark]
     metadata: dict[str, Any] | None = None

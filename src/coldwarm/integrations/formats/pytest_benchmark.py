@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.contracts.result import Benchmarks, BenchmarkSamples
-from coldwarm.integrations.formats import Part, TimeS, plain
+from coldwarm.integrations.formats import DocumentPart, TimeS, plain
 
 if TYPE_CHECKING:
     from coldwarm.integrations.formats import Opened
@@ -14,25 +14,25 @@ if TYPE_CHECKING:
 TOOL = "pytest-benchmark"
 
 
-class _Stats(Part, frozen=True, kw_only=True):
+class _Stats(DocumentPart, frozen=True, kw_only=True):
     data: list[TimeS] | None = None
     """Seconds for one call, by round; not there where only its statistics were saved."""
 
 
-class _Test(Part, frozen=True, kw_only=True):
+class _Test(DocumentPart, frozen=True, kw_only=True):
     fullname: str
     stats: _Stats
 
 
-class _Cpu(Part, frozen=True, kw_only=True):
+class _Cpu(DocumentPart, frozen=True, kw_only=True):
     brand_raw: str | None = None
 
 
-class _Machine(Part, frozen=True, kw_only=True):
+class _Machine(DocumentPart, frozen=True, kw_only=True):
     cpu: _Cpu = _Cpu()
 
 
-class _Document(Part, frozen=True, kw_only=True):
+class _Document(DocumentPart, frozen=True, kw_only=True):
     machine_info: _Machine
     benchmarks: list[_Test]
     datetime: str | None = None

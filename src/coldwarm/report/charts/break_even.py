@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.answer import Caches
     from coldwarm.report.charts.chart import Row, Spec
     from coldwarm.report.charts.workload import Workload
-    from coldwarm.stats.plan_grid import Setting
+    from coldwarm.stats.plan_grid import JobSetting
 
 _TWO_COLUMNS = 480
 """Width from which two panels stand side by side."""
@@ -36,7 +36,7 @@ _HEIGHT = 165
 
 
 @lru_cache(maxsize=2)
-def _settings(workload: Workload) -> list[Setting]:
+def _settings(workload: Workload) -> list[JobSetting]:
     return plan_grid.settings(workload.cases)
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.comparison import RunComparison
     from coldwarm.contracts.result import Measured
     from coldwarm.report.charts.chart import Chart
-    from coldwarm.report.page.contents import Part
+    from coldwarm.report.page.contents import ResultPart
     from coldwarm.report.page.template import Section
     from coldwarm.report.verdict_table import VerdictTable
 
@@ -50,7 +50,7 @@ def with_verdicts(
     return {name: contents.page(parts, verdicts).encode()}
 
 
-def _part(measured: Measured, place: int) -> Part:
+def _part(measured: Measured, place: int) -> ResultPart:
     cases = list(measured.cases.values())
     told = answers(cases)
     view = suite_view(measured.suite, cases, told) if measured.suite else None

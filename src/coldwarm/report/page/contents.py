@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Part:
+class ResultPart:
     """One result of those on the page."""
 
     name: str
@@ -35,7 +35,7 @@ class Part:
     sections: tuple[Section, ...]
     together: Section | None
     """Figures of all workloads together."""
-    figures: tuple[provenance.Figure, ...]
+    figures: tuple[provenance.FigureRow, ...]
     colours: dict[str, str]
     care: Pairs
     unavailable: tuple[str, ...]
@@ -53,7 +53,7 @@ def part(
     view: View | None,
     sections: Mapping[str, Section],
     together: Section | None,
-) -> Part:
+) -> ResultPart:
     """Return what the page says of one result.
 
     ``sections``: by the name of the workload; ``together``: of all workloads.
@@ -64,7 +64,7 @@ def part(
     groups = view.groups if view else ()
     cells = {(group.title, row.candidate): row for group in groups for row in group.rows}
     machine = measured.environment
-    return Part(
+    return ResultPart(
         name=suite.suite if suite else cases[0].case,
         path=Path(measured.path).name,  # where it lies is of its owner alone
         machine=provenance.machine_line(machine) if machine else "an unknown machine",
@@ -108,7 +108,7 @@ def page_of_verdicts(verdicts: Sequence[VerdictTable]) -> str:
     )
 
 
-def page(parts: Sequence[Part], verdicts: Sequence[VerdictTable] = ()) -> str:
+def page(parts: Sequence[ResultPart], verdicts: Sequence[VerdictTable] = ()) -> str:
     """Return the page of one result or more, with verdicts on patterns and claims if there are."""
     shown = [one for each in parts for one in each.figures]
     names = ", ".join(each.name for each in parts)

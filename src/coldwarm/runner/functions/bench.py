@@ -56,12 +56,12 @@ def run(request: Request, out_dir: Path, *, listener: Listener | None = None) ->
         found, setting, chosen = _candidates(request, guard, work, stack)
         if not asked.leave_out_private:
             asked = replace(asked, own=request.asked())
-        bench = Bench(found, setting, asked, guard, work, chosen, goes_on=True)
+        bench = FunctionBench(found, setting, asked, guard, work, chosen, goes_on=True)
         return bench.run(out_dir, began_s, listener or Listener())
 
 
 @dataclass(frozen=True)
-class Bench:
+class FunctionBench:
     """A user's own functions side by side, from wherever they were given."""
 
     candidates: Sequence[Target]

@@ -24,14 +24,14 @@ from coldwarm.functions import backend, sensitivity, values
 from coldwarm.functions.target import MissingNameError, TargetError
 from coldwarm.registry import Source, WorkloadSpec, backend_spec
 from coldwarm.runner import environment, isolation, ledger, replies, temporary
-from coldwarm.runner.cases import Answer, Case
+from coldwarm.runner.cases import Case, ReferenceAnswer
 from coldwarm.runner.isolation import (
     process_variables,
     program_name,
     refuse_unnameable,
     sharing_variables,
 )
-from coldwarm.runner.replies import Facts, Inspection, Marked, Moves, Others
+from coldwarm.runner.replies import Facts, Inspection, Marked, Moves, OthersReply
 from coldwarm.runner.spawn import MeasuredProcess, OutOfTimeError, ProcessFailedError
 from coldwarm.runner.user_input import told
 from coldwarm.worker import gate
@@ -55,7 +55,7 @@ _OF_TARGETS = {
     for kind in (
         TargetError,
         MissingNameError,
-        values.IncomparableError,
+        values.NotNumericError,
     )
 }
 """Errors of the measured side whose message is for the user as it is."""
@@ -81,7 +81,7 @@ many times as long as its inspection took."""
 _SLOWER, _SLOWER_S = 2.0, 0.05
 """From what on a first call is far slower."""
 _LOOKED_AT_BYTES = 2**13
-_Reply = TypeVar("_Reply", bound=Inspection | Marked | Facts | Moves | Others)
+_Reply = TypeVar("_Reply", bound=Inspection | Marked | Facts | Moves | OthersReply)
 BACKEND = backend_spec(backend.UserFunction, Source(backend.__name__, Path(backend.__file__)))
 """Whatever frameworks a user's function takes; each candidate's caches are its own."""
 
@@ -439,11 +439,15 @@ def write_others(reference: Inspected, setting: Setting, guard: Guard, work: Pat
         and reference.found.repeats
         and _stays(str(work / f"{reference.target.label}.npz"))
     ):
-        _write_beside(Others, reference, setting, guard, work)
+        _write_beside(OthersReply, reference, setting, guard, work)
 
 
 def _write_beside(
-    what: type[Moves | Others], reference: Inspected, setting: Setting, guard: Guard, work: Path
+    what: type[Moves | OthersReply],
+    reference: Inspected,
+    setting: Setting,
+    guard: Guard,
+    work: Path,
 ) -> None:
     target, precision = reference.target, reference.found.precision
     path = str(work / f"{target.label}.npz")
@@ -487,7 +491,7 @@ def cases(
     # A factory makes its own inputs; all functions are given the same.
     given = next((found for found in known if found.kind == "function"), referred)
     path = str(work / f"{reference}.npz") if setting.check else None
-    answer = Answer(path, given.input_sha256)
+    answer = ReferenceAnswer(path, given.input_sha256)
     made: list[Case] = []
     for one in candidates:
         target, inspected = one.target, one.found
@@ -547,7 +551,7 @@ def failures(
                 seen,
                 other.workload,
                 setting,
-                other.answer or Answer(None, ""),
+                other.answer or ReferenceAnswer(None, ""),
                 owners=BACKEND.caches,
             ),
             crashed[target.label],
@@ -561,7 +565,7 @@ def _case(  # noqa: PLR0913 - what a case is made of
     inspected: Inspection,
     workload: WorkloadSpec,
     setting: Setting,
-    answer: Answer,
+    answer: ReferenceAnswer,
     *,
     owners: Sequence[str],
 ) -> Case:
