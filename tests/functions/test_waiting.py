@@ -40,7 +40,7 @@ def _calls(monkeypatch: pytest.MonkeyPatch, name: str, look: Callable[[], object
     return len(seen)
 
 
-@pytest.mark.parametrize("name", ["array_framework", "is_lazy", "is_opaque"])
+@pytest.mark.parametrize("name", ["_array_framework", "is_lazy", "is_opaque"])
 def test_a_class_is_judged_once_for_all_its_values(
     monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
@@ -54,7 +54,7 @@ def test_nothing_is_looked_into_where_no_framework_goes_on(
 ) -> None:
     for name in ("jax", "torch", "cupy", "numba.cuda"):
         monkeypatch.delitem(sys.modules, name, raising=False)
-    assert _calls(monkeypatch, "array_framework", lambda: waiting.waiters(many(5))) == 0
+    assert _calls(monkeypatch, "_array_framework", lambda: waiting.waiters(many(5))) == 0
 
 
 def test_bytes_in_memory_are_finished() -> None:
@@ -76,11 +76,11 @@ class Slotted:
 
 made = lambda n: Holder({"a": [Slotted(jnp.ones(3) * k) for k in range(n)]})
 walks = []
-plain = waiting.Arrays.__init__
+plain = waiting._Arrays.__init__
 def counted(self, value):
     walks.append(value)
     plain(self, value)
-waiting.Arrays.__init__ = counted
+waiting._Arrays.__init__ = counted
 (waiter,) = waiting.waiters(made(2))
 del walks[:]
 waiter(made(2))

@@ -61,7 +61,7 @@ def test_a_cell_is_run_as_it_is_and_its_report_shown(outputs: Mapping[str, list[
     shown, result = outputs["doctor"]
     assert shown["output_type"] == "display_data"
     text, html = shown["data"]["text/plain"], shown["data"]["text/html"]
-    for part in ("shape-change", "CellCode In[3]:3", "y = step(jnp.ones(3 + n))"):
+    for part in ("shape-change", "Cell In[3]:3", "y = step(jnp.ones(3 + n))"):
         assert part in text
         assert part in html
     assert "<script" not in html
@@ -94,7 +94,7 @@ def test_an_error_ends_the_cell_and_the_report_is_there(outputs: Mapping[str, li
     assert "Nothing to change was found" in shown["data"]["text/html"]
     assert (error["output_type"], error["ename"]) == ("error", "ZeroDivisionError")
     plain = re.sub(r"\x1b\[[\d;]*m", "", "\n".join(error["traceback"]))
-    assert "CellCode In[5], line 2" in plain
+    assert "Cell In[5], line 2" in plain
     assert "notebook.py" not in plain
 
 
@@ -106,7 +106,7 @@ def test_the_first_result_of_a_cell_is_timed_and_nothing_changes(
     text = result["data"]["text/plain"]
     assert re.search(r"^first result, empty caches +[\d.]+ m?s", text, re.MULTILINE)
     assert "warm call" not in text
-    assert "CellCode In[11]" in result["data"]["text/html"]
+    assert "Cell In[11]" in result["data"]["text/html"]
     (unchanged,) = outputs["unchanged"]
     assert unchanged["text"] == "100.0\n"
 

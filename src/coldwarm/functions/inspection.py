@@ -327,7 +327,7 @@ _VERSIONS = ("jax", "jaxlib", "numpy", "torch", "numba", "optax")
 _LONGEST = 300
 
 
-def _report_facts(job: "Mapping[str, Any]") -> "dict[str, Any]":
+def report_facts(job: "Mapping[str, Any]") -> "dict[str, Any]":
     """Call the function and return its facts, or the error that it raised.
 
     Raises:

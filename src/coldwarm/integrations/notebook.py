@@ -144,7 +144,7 @@ _AWAITS = (
 )
 
 
-def _load_ipython_extension(shell: Any) -> None:  # noqa: ANN401 - IPython may be any version
+def load_ipython_extension(shell: Any) -> None:  # noqa: ANN401 - IPython may be any version
     """Give IPython the magics."""
     magics = _Magics(shell)
     shell.register_magic_function(magics.doctor, "cell", "doctor")

@@ -232,7 +232,7 @@ def input_digest(arrays: "Sequence[np.ndarray[Any, Any]]") -> str:
     return digest.hexdigest()
 
 
-def _compute_reference(job: "Mapping[str, Any]") -> "dict[str, Any]":
+def compute_reference(job: "Mapping[str, Any]") -> "dict[str, Any]":
     """Write the reference outputs to ``job["reference"]`` and describe the inputs."""
     import numpy as np
 
@@ -278,7 +278,7 @@ def widened(array: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
     return array.astype("float64") if array.dtype.kind == "f" else array
 
 
-def _make_artifacts(job: "Mapping[str, Any]") -> "dict[str, Any]":
+def make_artifacts(job: "Mapping[str, Any]") -> "dict[str, Any]":
     """Go through the phases up to ``wrap``, make and write; return what that took."""
     backend = candidate.load_backend(job)
     workload = candidate.load_module(job["workload"])
