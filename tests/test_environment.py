@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from tests.contracts import samples
 
-from coldwarm.cli.env import command as env
+from coldwarm.cli.main import cli
 from coldwarm.contracts.codec import decode, encode
 from coldwarm.contracts.environment import (
     Cpu,
@@ -24,8 +24,8 @@ from coldwarm.contracts.environment import (
     fingerprint,
 )
 from coldwarm.contracts.reasons import Reason, because
-from coldwarm.runner import environment, software
-from coldwarm.runner.environment import collect, distributions
+from coldwarm.runner import software
+from coldwarm.runner.environment import collect
 from coldwarm.runner.user_input import allowed
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ def test_what_is_no_setting_is_not_told(name: str, value: str, told: str | None)
 
 
 def test_distributions_are_those_installed() -> None:
-    found = distributions()
+    found = collect().distributions
     assert "rich-click" in found
     assert list(found) == sorted(found)
 
@@ -212,7 +212,7 @@ def test_the_processor_is_read_from_a_servers_files(tmp_path: Path) -> None:
             "sys/devices/system/cpu/intel_pstate/no_turbo": "1\n",
         },
     )
-    cpu = environment.read_cpu(root)
+    cpu = collect(root).cpu
     assert cpu.model == "Some CPU @ 2 GHz"
     assert cpu.caches == [
         CpuCache(level=1, kind="data", size_bytes=48 * 2**10),
@@ -225,11 +225,11 @@ def test_the_processor_is_read_from_a_servers_files(tmp_path: Path) -> None:
 
 def test_an_arm_board_is_named_by_what_it_gives(tmp_path: Path) -> None:
     info = "CPU implementer\t: 0x41\nCPU part\t: 0xd0c\n"
-    assert environment.read_cpu(plant(tmp_path, {"proc/cpuinfo": info})).model == (
+    assert collect(plant(tmp_path, {"proc/cpuinfo": info})).cpu.model == (
         "ARM implementer 0x41, ARM part 0xd0c"
     )
     board = plant(tmp_path, {"proc/device-tree/model": "Raspberry Pi 5\0"})
-    assert environment.read_cpu(board).model == "Raspberry Pi 5"
+    assert collect(board).cpu.model == "Raspberry Pi 5"
 
 
 def test_limits_of_control_groups_version_2(tmp_path: Path) -> None:
@@ -243,7 +243,7 @@ def test_limits_of_control_groups_version_2(tmp_path: Path) -> None:
             "sys/fs/cgroup/a/memory.max": "max\n",
         },
     )
-    limits = environment.read_limits(root)
+    limits = collect(root).limits
     assert (limits.cgroup_version, limits.cpu_quota, limits.memory_bytes) == (2, 1.5, 2**30)
 
 
@@ -257,26 +257,23 @@ def test_limits_of_control_groups_version_1(tmp_path: Path) -> None:
             "sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n",
         },
     )
-    limits = environment.read_limits(root)
+    limits = collect(root).limits
     assert (limits.cgroup_version, limits.cpu_quota, limits.memory_bytes) == (1, 0.5, None)
     assert limits.null_reasons == {"memory_bytes": because("unlimited")}
 
 
 def test_a_machine_without_any_of_it_gives_reasons(tmp_path: Path) -> None:
-    for record in (
-        environment.read_cpu(tmp_path),
-        environment.read_limits(tmp_path),
-        environment.read_system(tmp_path),
-    ):
+    seen = collect(tmp_path)
+    for record in (seen.cpu, seen.limits, seen.system):
         assert nulls_without_reason(msgspec.to_builtins(record)) == []
 
 
 def test_hypervisors_and_containers_are_named(tmp_path: Path) -> None:
     root = plant(tmp_path, {"proc/cpuinfo": "flags : fpu sse\n"})
-    assert environment.read_system(root).virtualization == "none"
+    assert collect(root).system.virtualization == "none"
     plant(tmp_path, {"proc/cpuinfo": "flags\t: fpu hypervisor\n", ".dockerenv": ""})
     plant(tmp_path, {"sys/class/dmi/id/sys_vendor": "QEMU\n"})
-    seen = environment.read_system(root)
+    seen = collect(root).system
     assert (seen.virtualization, seen.container) == ("QEMU", "docker")
 
 
@@ -356,7 +353,7 @@ def test_another_projects_checkout_is_not_taken_for_the_harnesss(
 
 
 def test_env_shows_a_table_within_80_columns(collected: Environment) -> None:
-    result = CliRunner().invoke(env, [], env={"COLUMNS": "200"})
+    result = CliRunner().invoke(cli, ["env"], env={"COLUMNS": "200"})
     assert result.exit_code == 0
     assert max(map(len, result.output.splitlines())) <= 80
     assert str(collected.cpu.model) in result.output
@@ -370,11 +367,11 @@ def test_env_shows_an_unusual_machine_too(monkeypatch: pytest.MonkeyPatch) -> No
     )
     odd = samples.environment(cpu=cpu, gpus=[], variables={"XLA_FLAGS": "[bold]x[/]"})
     monkeypatch.setattr("coldwarm.runner.environment.collect", lambda: odd)
-    output = CliRunner().invoke(env, []).output
+    output = CliRunner().invoke(cli, ["env"]).output
     assert "nobody does not tell it" in output
     assert "[bold]x[/]" in output
 
 
 def test_env_prints_json() -> None:
-    output = CliRunner().invoke(env, ["--json"]).output
+    output = CliRunner().invoke(cli, ["env", "--json"]).output
     assert isinstance(decode(output.encode()), Environment)

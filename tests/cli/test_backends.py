@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from click.testing import CliRunner
 
-from coldwarm.cli import backends
+from coldwarm.cli.main import cli
 from coldwarm.runner import harness
 
 if TYPE_CHECKING:
@@ -17,6 +17,6 @@ if TYPE_CHECKING:
 def test_what_is_missing_is_named_with_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
     nothing = harness.Availability(modules={}, versions={}, programs={}, gpus=0)
     monkeypatch.setattr(harness, "probe", lambda *_, **__: nothing)
-    rows = json.loads(CliRunner().invoke(backends.command, ["--json"]).output)
+    rows = json.loads(CliRunner().invoke(cli, ["backends", "--json"]).output)
     reasons = {row["candidate"]: row["reason"] for row in rows if not row["available"]}
     assert reasons["jax_jit_cpu"] == "missing_dependency: jax"

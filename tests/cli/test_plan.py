@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from tests.contracts import samples
 from tests.stats import results
 
-from coldwarm.cli import plan
+from coldwarm.cli.main import cli
 from coldwarm.contracts.observation import FirstCallParts, Judgement, Observation, Phase
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
@@ -97,8 +97,8 @@ def result(tmp_path: Path) -> Path:
 
 def run(*arguments: object) -> Result:
     columns = {"COLUMNS": str(WIDTH), "TERM": "dumb"}
-    given = [str(one) for one in arguments]
-    return CliRunner(env=columns).invoke(plan.command, given, standalone_mode=False)
+    given = ["plan", *(str(one) for one in arguments)]
+    return CliRunner(env=columns).invoke(cli, given, standalone_mode=False)
 
 
 def code(done: Result) -> int:

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 from tests.stats import results
 
-from coldwarm.cli import report
+from coldwarm.cli.main import cli
 from coldwarm.errors import ColdwarmError, StorageError
 from coldwarm.report.page import template
 
@@ -26,7 +26,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def reported(*arguments: object) -> Result:
-    return CliRunner().invoke(report.command, list(map(str, arguments)))
+    return CliRunner().invoke(cli, ["report", *map(str, arguments)])
 
 
 def test_a_page_lies_beside_its_result(run: Path) -> None:

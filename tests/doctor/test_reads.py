@@ -13,7 +13,7 @@ from coldwarm.doctor.describe import NOTHING_LARGE, first_change
 from coldwarm.doctor.judge import findings, is_small
 from coldwarm.doctor.rules.reads import _decides
 from coldwarm.doctor.source_code import SourceFiles
-from coldwarm.doctor.trace import FIELDS, ProcessTrace
+from coldwarm.doctor.trace import ProcessTrace
 
 FILE = "/a.py"
 LOOP = (
@@ -33,14 +33,14 @@ def seen(
                 "at_s": 1.0,
                 "what": what,
                 "name": name,
-                "slot": at * FIELDS,
+                "slot": at * 4,
                 "stack": [[FILE, line, "<module>"]],
             }
             for at, (what, line, _) in enumerate(places)
         ),
         {"kind": "end", "at_s": 10.0, "doctor_s": 0.0},
     ]
-    counts = [number for *_, numbers in places for number in (*numbers, 0, 0, 0, 0)[:FIELDS]]
+    counts = [number for *_, numbers in places for number in (*numbers, 0, 0, 0, 0)[:4]]
     found = findings(ProcessTrace.of(rows, counts, SourceFiles({FILE: text})))
     return [one for one in found if one.pattern == "host-sync-in-loop"]
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from coldwarm.functions import arguments, target, transfer
-from coldwarm.functions.arguments import NEW_SHAPES, Call, bound, framework_of, from_factory, made
+from coldwarm.functions.arguments import Call, bound, framework_of, from_factory, made
 from coldwarm.functions.target import TargetError, resolve
 from coldwarm.runner.functions.targets import parse_input
 
@@ -239,7 +239,7 @@ def test_what_a_factory_may_return() -> None:
 def test_a_factory_with_a_generator_gives_further_calls() -> None:
     _, call, more = from_factory(lambda: (scaled, ((n,) for n in range(99)), {"scale": 2}))
     assert call.flat == (0, 2)
-    assert list(more) == [(n, 2) for n in range(1, 1 + NEW_SHAPES)], "so many and no more"
+    assert list(more) == [(n, 2) for n in range(1, 1 + 8)], "so many and no more"
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coldwarm.clock import FakeClock
 from coldwarm.runner import effort
 from coldwarm.runner.cases import Options, choose, tiers
 from coldwarm.runner.cases import groups as groups_of
-from coldwarm.runner.effort import COMPILING_S, EAGER_S, Budget, Estimates
+from coldwarm.runner.effort import Budget, Estimates
 from coldwarm.runner.ledger import Ledger
 
 if TYPE_CHECKING:
@@ -24,6 +23,22 @@ if TYPE_CHECKING:
 COLD: CacheMode = "cold_process_cold_cache"
 FILLED: CacheMode = "cold_process_warm_cache"
 WARM: CacheMode = "warm_process"
+
+
+class Clock:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        """Start at second 0."""
+        self._now_s = 0.0
+
+    def advance(self, seconds: float) -> None:
+        """Move on by ``seconds``."""
+        self._now_s += seconds
+
+    def now_s(self) -> float:
+        """Return the seconds moved so far."""
+        return self._now_s
 
 
 def test_a_failed_case_is_not_measured_again(case: Case, observe: Observe) -> None:
@@ -39,7 +54,7 @@ def test_without_a_limit_everything_fits(case: Case) -> None:
 
 def test_whole_cases_fit_in_the_time_left_the_cheap_first() -> None:
     cheap, middle, dear = choose(Options(cases=("matmul_512_f32",)))[:3]
-    clock = FakeClock()
+    clock = Clock()
     limited = Budget(100.0, clock.now_s())
     cost_s = {cheap: 10.0, middle: 20.0, dear: 30.0}
     wanted = {COLD: [dear, cheap, middle], FILLED: [cheap, dear]}
@@ -101,7 +116,7 @@ def test_a_run_keeps_its_budget_whatever_its_processes_cost(
     """Estimates are told wrongly by up to a half, and a process is cut where the grace ends."""
     cases = choose(Options(cases=("matmul_512_f32", "matmul_1024_f32")))[: len(costs_s)]
     truth_s = dict(zip(cases, costs_s, strict=False))
-    clock = FakeClock()
+    clock = Clock()
     limited = Budget(limit_s, clock.now_s())
     ends_s = limited.ends_s or 0.0
     refused_s = []
@@ -123,8 +138,8 @@ def test_what_a_case_will_cost_is_told_by_its_like() -> None:
     known: dict[str, float] = {}
     costs = Estimates(every, lambda case, _: known.get(case.id))
     small = named["jax_jit_cpu_matmul_512_f32"]
-    assert costs.expected_s(small, COLD) == COMPILING_S
-    assert costs.expected_s(named["numpy_matmul_512_f32"], COLD) == EAGER_S
+    assert costs.expected_s(small, COLD) == 5.0, "a guess for what compiles"
+    assert costs.expected_s(named["numpy_matmul_512_f32"], COLD) == 1.0
     known["jax_jit_cpu_mlp_train_step_128_f32"] = 3.0
     known["jax_jit_cpu_nbody_256_f32"] = 9.0
     known["jax_jit_cpu_hessian_128_f32"] = 4.0

@@ -11,7 +11,7 @@ from tests.faults.lab import Lab
 
 from coldwarm.contracts.observation import ProcessTotals
 from coldwarm.runner import telemetry
-from coldwarm.runner.environment import read_limits
+from coldwarm.runner.environment import collect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,7 +68,7 @@ def test_its_own_group_and_those_above_it_count_in_version_1(tmp_path: Path) -> 
     cgroup = "5:cpu,cpuacct:/jobs/one\n4:memory:/m\n1:name=systemd:/x\n0::/y\n"
     root = machine(tmp_path, cgroup, V1.format(top="/"), files)
     assert telemetry.throttled_s(root) == 1.25
-    found = read_limits(root)
+    found = collect(root).limits
     assert (found.cgroup_version, found.cpu_quota, found.memory_bytes) == (1, 0.3, 2**20)
 
 
@@ -80,7 +80,7 @@ def test_inside_a_container_the_mount_begins_at_its_own_group(tmp_path: Path) ->
     ):
         root = machine(tmp_path / name, cgroup, V2.format(top=top), files)
         assert telemetry.throttled_s(root) == 0.75
-        assert read_limits(root).cpu_quota == 0.3
+        assert collect(root).limits.cpu_quota == 0.3
     deeper = machine(tmp_path / "d", "0::/docker/abc/job\n", V2.format(top="/docker/abc"), files)
     (deeper / "sys/fs/cgroup/job").mkdir()
     (deeper / "sys/fs/cgroup/job/cpu.stat").write_text(stat2(250_000))
@@ -115,7 +115,7 @@ def test_a_group_out_of_sight_is_null_and_not_the_one_at_the_root(
 def test_version_1_without_a_mounted_controller_is_null(tmp_path: Path) -> None:
     root = machine(tmp_path, "5:cpu:/x\n", V2.format(top="/"), {})
     assert telemetry.throttled_s(root) is None
-    assert read_limits(root).null_reasons["cpu_quota"].code == "group_unseen"
+    assert collect(root).limits.null_reasons["cpu_quota"].code == "group_unseen"
 
 
 def test_what_cannot_be_read_has_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:

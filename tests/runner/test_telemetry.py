@@ -8,7 +8,7 @@ import pytest
 
 from coldwarm.contracts.observation import ProcessTotals
 from coldwarm.runner import telemetry
-from coldwarm.runner.telemetry import BlockReading, Meanwhile, Reading, between, during_blocks
+from coldwarm.runner.telemetry import BlockReading, Reading, between, during_blocks
 
 BEFORE = Reading(
     now_s=100.0,
@@ -91,8 +91,9 @@ def test_what_others_do_during_warm_blocks_is_flagged_apart() -> None:
     seen = during_blocks([BlockReading(BEFORE, busy, 1.0)] * 2)
     assert seen.foreign_cpu == 0.5
     assert list(map(str, seen.flags)) == ["foreign_cpu_warm: 0.5"]
-    assert during_blocks([BlockReading(BEFORE, QUIET, 1.0)]) == Meanwhile(0.0, 0.0, [])
-    assert during_blocks([]) == Meanwhile(None, None, [])
+    quiet, none = during_blocks([BlockReading(BEFORE, QUIET, 1.0)]), during_blocks([])
+    assert (quiet.foreign_cpu, quiet.throttled_s, quiet.flags) == (0.0, 0.0, [])
+    assert (none.foreign_cpu, none.throttled_s, none.flags) == (None, None, [])
 
 
 def test_a_quota_is_flagged_from_a_notable_share_on_also_in_warm_blocks() -> None:

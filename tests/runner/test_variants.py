@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from coldwarm.contracts.observation import Block, CacheEvidence
-from coldwarm.runner import companions
+from coldwarm.runner import launch
 from coldwarm.runner.cases import Options
+from coldwarm.runner.companions import Companions
 from coldwarm.runner.ledger import Ledger
 from coldwarm.runner.observe import Slot
 
@@ -20,11 +21,13 @@ if TYPE_CHECKING:
     from tests.runner.conftest import Observe
 
     from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.observation import Observation
     from coldwarm.runner.cases import Case
     from coldwarm.runner.observe import Running
 
 WARM: CacheMode = "warm_process"
 EMPTY: CacheMode = "cold_process_cold_cache"
+FILLED: CacheMode = "cold_process_warm_cache"
 
 
 def live(case: Case, tmp_path: Path, n_faults: int, round_: int = 0, *, glibc: bool = True) -> Any:
@@ -33,8 +36,41 @@ def live(case: Case, tmp_path: Path, n_faults: int, round_: int = 0, *, glibc: b
     return cast("Running", SimpleNamespace(slot=slot, blocks=[block], start=_start(glibc)))
 
 
+def _started(_: object, slot: Slot) -> Any:
+    return SimpleNamespace(slot=slot, process=SimpleNamespace(hold=lambda: None))
+
+
 def _start(glibc: bool) -> SimpleNamespace:  # noqa: FBT001 - one field
     return SimpleNamespace(glibc=glibc)
+
+
+class Beside:
+    """What companions would start, with nothing started."""
+
+    def __init__(self, folder: Path, ledger: Ledger, options: Options, observe: Observe) -> None:
+        """Begin with what a run has seen."""
+        self.measured: list[Slot] = []
+        self._observe = observe
+        self.companions = Companions(
+            cast("Any", SimpleNamespace(options=options, work=folder)),
+            ledger,
+            cast("Any", SimpleNamespace(process=lambda *_: None)),
+            late=lambda: False,
+            whole=self.whole,
+            failed=lambda *_: None,
+            record=lambda _: None,
+        )
+
+    def whole(self, slot: Slot) -> Observation:
+        """Note the process that is asked for."""
+        self.measured.append(slot)
+        return self._observe(slot.mode)
+
+    def default(self, case: Case) -> list[str]:
+        """Return the modes of the processes measured by the framework's own settings."""
+        self.companions.by_default(case, 0)
+        assert all(slot.cache_settings == "framework_default" for slot in self.measured)
+        return [slot.mode for slot in self.measured]
 
 
 def test_memory_is_kept_beside_calls_that_give_it_back(
@@ -43,7 +79,13 @@ def test_memory_is_kept_beside_calls_that_give_it_back(
     for name in ("MALLOC_TRIM_THRESHOLD_", "LD_PRELOAD", "GLIBC_TUNABLES"):
         monkeypatch.delenv(name, raising=False)
     ledger = Ledger([observe(EMPTY)])
-    wants = companions.wants_kept
+    monkeypatch.setattr(launch, "start", _started)
+
+    def wants(beside: Any, ledger: Ledger, options: Options) -> bool:
+        twins = Beside(tmp_path, ledger, options, observe).companions.keeping(beside)
+        assert all(twin.slot.allocator == "keeps_memory" for twin in twins)
+        return bool(twins)
+
     assert wants(live(case, tmp_path, 500), ledger, Options())
     assert not wants(live(case, tmp_path, 1), ledger, Options())
     assert wants(live(case, tmp_path, 1), ledger, Options(deterministic=True))
@@ -55,7 +97,7 @@ def test_memory_is_kept_beside_calls_that_give_it_back(
     for name, value in (("MALLOC_TRIM_THRESHOLD_", "1"), ("LD_PRELOAD", "/lib/libjemalloc.so")):
         set_ = replace(case, variables={name: value})
         assert not wants(live(set_, tmp_path, 500), ledger, Options())
-    for round_ in range(companions.MOST_KEPT):
+    for round_ in range(5):
         kept = observe(WARM, round_, allocator="keeps_memory", attempt=1)
         ledger.add(kept)
         assert not wants(live(case, tmp_path, 500, round_), ledger, Options()), "one in a round"
@@ -71,17 +113,20 @@ def test_a_failure_beside_is_not_the_case_s(case: Case, observe: Observe) -> Non
     assert ledger.failure(case) is not None
 
 
-@pytest.mark.parametrize(("kept", "wanted"), [("all", False), ("some", True), ("none", True)])
+@pytest.mark.parametrize(
+    ("kept", "modes"),
+    [("all", []), ("some", [EMPTY, FILLED]), ("none", [FILLED])],  # nothing kept needs no filling
+)
 def test_a_start_by_default_is_measured_where_less_is_kept(
     case: Case,
+    tmp_path: Path,
     observe: Observe,
     kept: Any,
-    wanted: bool,  # noqa: FBT001 - parametrised
+    modes: list[str],
 ) -> None:
     found = [CacheEvidence(owner="jax", compiles=1, kept_by_default=kept)]
     ledger = Ledger([observe(EMPTY, evidence=found)])
-    assert companions.wants_default(case, ledger, Options(), 0) is wanted
-    assert companions.keeps_nothing(case, ledger) is (kept == "none")
-    filled = observe("cold_process_warm_cache", cache_settings="framework_default", evidence=found)
+    assert Beside(tmp_path, ledger, Options(), observe).default(case) == modes
+    filled = observe(FILLED, cache_settings="framework_default", evidence=found)
     ledger.add(filled)
-    assert not companions.wants_default(case, ledger, Options(), 0), "once in a round"
+    assert Beside(tmp_path, ledger, Options(), observe).default(case) == [], "once in a round"

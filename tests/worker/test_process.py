@@ -17,9 +17,8 @@ import pytest
 
 from coldwarm import registry, wire
 from coldwarm.contracts.observation import PHASES
-from coldwarm.runner import turns
-from coldwarm.runner.spawn import WORKER
 
+WORKER = Path(wire.__file__).parent / "worker" / "main.py"
 BARE = Path(__file__).with_name("bare_backend.py")
 LOOP = {"module": "bare_loop", "path": str(Path(__file__).with_name("bare_loop.py"))}
 MATMUL = registry.workloads()["matmul"].source
@@ -273,7 +272,7 @@ def test_short_calls_are_seen_to_use_one_processor() -> None:
         block = worker.receive()
         assert block["wall_ns"] > sum(block["samples_ns"])
         shares.append(block["cpu_s"] / block["wall_ns"] * 1e9)
-    assert statistics.median(shares) <= turns.ONE_PROCESSOR
+    assert statistics.median(shares) <= 1.1, "as one processor"
     worker.send({"op": "quit"})
     worker.receive()
     assert worker.end() == (0, b"")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from coldwarm.runner.suite import Outcome
 
 
-SAMPLE = f"{Path(__file__).resolve().parents[1] / 'functions' / 'sample.py'}:work"
+_SAMPLE = f"{Path(__file__).resolve().parents[1] / 'functions' / 'sample.py'}:work"
 """What is measured where no other program is named."""
 _SAMPLE_NAME, _SAMPLE_INPUT = "coldwarm.functions.sample:work", "x=f64[8192]"
 
@@ -131,7 +131,7 @@ def _measure(
                 threads=threads,
             )
             request = targets.Request(
-                targets=[f"{side}={target or SAMPLE}" for side in ("A", "B")],
+                targets=[f"{side}={target or _SAMPLE}" for side in ("A", "B")],
                 inputs=inputs if target else (_SAMPLE_INPUT,),
                 sync=sync,
                 name="noise",

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     Loop = tuple[str, Extent]
     """A file, and the first and the last line."""
 
-FIELDS = 4
+_FIELDS = 4
 """Numbers of each place in the file of counts."""
 STAGES = ("trace", "lower", "compile", "cache_read")
 _Slot = Annotated[int, msgspec.Meta(ge=0)]
@@ -554,8 +554,8 @@ class ProcessTrace:
             elif isinstance(row, Stage) and row.call in calls:
                 calls[row.call].add(row)
             elif isinstance(row, CountedLine):
-                numbers = tuple(self.counts[row.slot : row.slot + FIELDS])
-                row.counts = numbers + (0,) * (FIELDS - len(numbers))
+                numbers = tuple(self.counts[row.slot : row.slot + _FIELDS])
+                row.counts = numbers + (0,) * (_FIELDS - len(numbers))
         self.calls = list(calls.values())
 
     @classmethod

@@ -282,7 +282,7 @@ def _suit(
         raise target.TargetError(text) from None
 
 
-NEW_SHAPES = 8
+_NEW_SHAPES = 8
 """At most so many further inputs of a factory's generator are called."""
 
 
@@ -323,7 +323,7 @@ def from_factory(
 
 
 def _taken(generator: "Any") -> "Iterator[tuple[Any, ...]]":
-    for _, one in zip(range(1 + NEW_SHAPES), generator, strict=False):
+    for _, one in zip(range(1 + _NEW_SHAPES), generator, strict=False):
         # An array would come apart into its rows.
         if not isinstance(one, tuple | list):
             text = f"the factory's generator gives tuples of arguments, and gave a {_kind(one)}"

@@ -28,7 +28,7 @@ SHORT_CALL_S = 100e-6
 """Calls below this are batched: reading the clock would be seen in them."""
 BATCH_WINDOW_S = 500e-6
 BLOCK_LIMIT = 1000
-FEWEST_BLOCKS = 4
+_FEWEST_BLOCKS = 4
 BLOCK_S, BLOCKS_OF_RUN, BLOCKS = 0.02, 8, 24
 """Short blocks that alternate, so that a neighbour's burst falls on all candidates. So many in the
 first process of a case, and in others at most; more in a bench, for its finer verdicts."""
@@ -38,7 +38,7 @@ no more for that: what a program does late, it is to show."""
 _LONGEST_BLOCK_S = 2.0
 _MEDIAN_ERROR = math.sqrt(math.pi / 2)
 """Standard error of a median over that of a mean."""
-PROCESSES_DIFFER = 0.005
+_PROCESSES_DIFFER = 0.005
 """How much processes of one program differ, relatively (``docs/explanation/trials.md``)."""
 
 
@@ -82,12 +82,12 @@ def block_count(seconds: float, most: int, most_s: float, plan: BlockPlan | None
     ``b / 0.5 % * sqrt(s / t)`` blocks. A warm-up comes on top. Without a plan
     there are as many as may be.
     """
-    allowed = min(most, max(FEWEST_BLOCKS, math.ceil(most_s / seconds)))
+    allowed = min(most, max(_FEWEST_BLOCKS, math.ceil(most_s / seconds)))
     if plan is None:
         return allowed
-    wanted = _MEDIAN_ERROR * plan.scatter / PROCESSES_DIFFER * math.sqrt(plan.start_s / seconds)
+    wanted = _MEDIAN_ERROR * plan.scatter / _PROCESSES_DIFFER * math.sqrt(plan.start_s / seconds)
     warming_s = min(plan.warmup_s, most_s + FIRST_S)
-    return min(allowed, max(FEWEST_BLOCKS, math.ceil(wanted))) + math.ceil(warming_s / seconds)
+    return min(allowed, max(_FEWEST_BLOCKS, math.ceil(wanted))) + math.ceil(warming_s / seconds)
 
 
 COLD: tuple[CacheMode, ...] = ("cold_process_cold_cache", "cold_process_warm_cache")

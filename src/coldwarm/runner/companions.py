@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _MOST = 3
 """Starts with what the framework's own settings keep: enough for an interval."""
 _FIGURES_FIRST = 4
-MOST_KEPT = 5
+_MOST_KEPT = 5
 """Processes that keep memory: enough to judge a difference in spite of noise."""
 _THRESHOLDS = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "MALLOC_MMAP_MAX_")
 """Variables with which glibc adapts nothing. Another allocator comes by the last one."""
@@ -51,7 +51,7 @@ def _most(most: int, n_figures: int, options: Options) -> int:
     return most if options.time_budget_s is None else min(most, 1 + n_figures // _FIGURES_FIRST)
 
 
-def wants_kept(running: Running, ledger: Ledger, options: Options) -> bool:
+def _wants_kept(running: Running, ledger: Ledger, options: Options) -> bool:
     """Say whether a process that keeps memory is to run its blocks beside this one.
 
     A deterministic run has one for every process, because its plan may depend on nothing seen.
@@ -60,7 +60,7 @@ def wants_kept(running: Running, ledger: Ledger, options: Options) -> bool:
     kept = keeping(ledger.of(case))
     if case.device == "gpu" or early(options, round_) or not running.start.glibc:
         return False
-    most = _most(MOST_KEPT, len(ledger.good(case, WARM)), options)
+    most = _most(_MOST_KEPT, len(ledger.good(case, WARM)), options)
     if len(kept) >= most or any(seen.round == round_ for seen in kept):
         return False
     if _thresholds_set({**os.environ, **case.variables}):
@@ -75,7 +75,7 @@ def _thresholds_set(variables: Mapping[str, str]) -> bool:
     return any(part in variables.get(name, "") for name, part in _OTHERS.items())
 
 
-def wants_default(case: Case, ledger: Ledger, options: Options, round_: int) -> bool:
+def _wants_default(case: Case, ledger: Ledger, options: Options, round_: int) -> bool:
     """Say whether a start with what the framework's own settings keep is to be measured."""
     seen = filled_by_default(ledger.of(case))
     most = _most(_MOST, len(ledger.good(case, FILLED)), options)
@@ -86,7 +86,7 @@ def wants_default(case: Case, ledger: Ledger, options: Options, round_: int) -> 
     return any(one.kept_by_default in {"some", "none"} for one in compiled(ledger.of(case)))
 
 
-def keeps_nothing(case: Case, ledger: Ledger) -> bool:
+def _keeps_nothing(case: Case, ledger: Ledger) -> bool:
     """Say whether the framework's own settings keep nothing of what the case compiles."""
     found = [one.kept_by_default for one in compiled(ledger.of(case))]
     return bool(found) and set(found) <= {"none", None}
@@ -121,7 +121,7 @@ class Companions:
     def keeping(self, beside: Running) -> list[Running]:
         """Start a process that keeps memory, to run its blocks beside one that does not."""
         slot, options = beside.slot, self.place.options
-        wanted = wants_kept(beside, self.ledger, options)
+        wanted = _wants_kept(beside, self.ledger, options)
         if not wanted or self.late():
             return []
         self.listener.process(slot.case.id, "keeping memory", 1, 1)
@@ -145,7 +145,7 @@ class Companions:
 
     def by_default(self, case: Case, round_: int) -> None:
         """Measure a start with what the framework's own settings have kept."""
-        if not wants_default(case, self.ledger, self.place.options, round_):
+        if not _wants_default(case, self.ledger, self.place.options, round_):
             return
         root = None if self._over(case) else self._root(case, round_)
         if root is None or self._over(case):
@@ -166,7 +166,7 @@ class Companions:
         root = self.place.work / "caches" / f"{case.id}-default"
         isolation.discard(root)
         root.mkdir(parents=True)
-        if not keeps_nothing(case, self.ledger):
+        if not _keeps_nothing(case, self.ledger):
             self.listener.process(case.id, "filling its caches by default", 1, 1)
             attempt = self.ledger.next_attempt(case, EMPTY, round_)
             slot = Slot(case, EMPTY, round_, attempt, root, cache_settings="framework_default")

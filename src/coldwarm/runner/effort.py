@@ -61,8 +61,8 @@ def total_s(
     return budgets[-1] if budgets and budgets[-1] is not None else recorded_s
 
 
-COMPILING_S = 5.0
-EAGER_S = 1.0
+_COMPILING_S = 5.0
+_EAGER_S = 1.0
 """For a process like none before it: start, import and two calls, with or without a compiler.
 Rather too little: what does not fit after all is cut short, and what never starts is lost."""
 
@@ -93,7 +93,7 @@ class Estimates:
         far = self._measured(alike, mode)
         if far:
             return statistics.median(far)
-        return COMPILING_S if case.backend.compiles else EAGER_S
+        return _COMPILING_S if case.backend.compiles else _EAGER_S
 
     def _measured(
         self, cases: Sequence[Case], mode: CacheMode, workload: str | None = None

@@ -46,7 +46,7 @@ _CPU = "sys/devices/system/cpu"
 _NOT_TOLD = because("not_told", by="the system")
 
 
-def read_cpu(root: Path) -> Cpu:
+def _read_cpu(root: Path) -> Cpu:
     """Return the processor of this machine."""
     has_affinity = hasattr(os, "sched_getaffinity")
     values: dict[str, Any] = {
@@ -64,7 +64,7 @@ def read_cpu(root: Path) -> Cpu:
     )
 
 
-def read_limits(root: Path) -> Limits:
+def _read_limits(root: Path) -> Limits:
     """Return the processor and memory limits of the control group, whichever version.
 
     A group is bound by every group above it too, so the lowest of them counts.
@@ -88,7 +88,7 @@ def read_limits(root: Path) -> Limits:
     )
 
 
-def read_system(root: Path) -> System:
+def _read_system(root: Path) -> System:
     """Return the operating system, its memory, its clock and what it runs on."""
     source = root / "sys/devices/system/clocksource/clocksource0/current_clocksource"
     values: dict[str, Any] = {
@@ -267,11 +267,14 @@ def gpu_may_be_used(devices: Path = Path("/dev")) -> bool:
     return not hidden and any(True for node in _NODES for _ in devices.glob(node))
 
 
-def collect() -> Environment:
-    """Return the environment of this process, its interpreter and its machine."""
+def collect(root: Path = Path("/")) -> Environment:
+    """Return the environment of this process, its interpreter and its machine.
+
+    ``root``: where the machine's files are.
+    """
     inquiries = software.start()
     try:
-        return codec.without_secrets(_gather(inquiries, Path("/")))
+        return codec.without_secrets(_gather(inquiries, root))
     finally:
         inquiries.wait()
 
@@ -281,11 +284,11 @@ def _gather(inquiries: software.Inquiries, root: Path) -> Environment:
     variables = allowed(os.environ)
     return Environment(
         collected_at=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-        cpu=read_cpu(root),
-        limits=read_limits(root),
-        system=read_system(root),
+        cpu=_read_cpu(root),
+        limits=_read_limits(root),
+        system=_read_system(root),
         python=_interpreter(),
-        distributions=distributions(),
+        distributions=_distributions(),
         variables=variables.values,
         withheld_variables=variables.withheld,
         harness=software.harness(inquiries),
@@ -297,7 +300,7 @@ def _gather(inquiries: software.Inquiries, root: Path) -> Environment:
     )
 
 
-def distributions() -> dict[str, str]:
+def _distributions() -> dict[str, str]:
     """Return every distribution installed for this interpreter, with its version.
 
     Names are in lower case with ``-``, sorted. Where a distribution is found twice on the

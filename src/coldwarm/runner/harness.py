@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 PACKAGE = Path(__file__).resolve().parents[1]
 MEASURED = ("worker", "backends", "frameworks", "functions", "workloads")
 """The folders that measured processes load from."""
-HASHED = (*MEASURED[:-1], "runner", "caches", "catalogue", "stats", "contracts")
+_HASHED = (*MEASURED[:-1], "runner", "caches", "catalogue", "stats", "contracts")
 """The folders that count into the hash; a workload's file has a hash of its own."""
 
 
-def source_paths(folders: tuple[str, ...] = HASHED) -> list[Path]:
+def source_paths(folders: tuple[str, ...] = _HASHED) -> list[Path]:
     """Return the source files of folders, and of the messages that both sides exchange."""
     files = [path for folder in folders for path in (PACKAGE / folder).rglob("*.py")]
     return sorted([*files, PACKAGE / "wire.py"])

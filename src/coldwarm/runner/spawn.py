@@ -217,7 +217,7 @@ def _die_with_this(end: int, group: int) -> None:
         fcntl.fcntl(end, fcntl.F_SETFL, fcntl.fcntl(end, fcntl.F_GETFL) | os.O_ASYNC)
 
 
-WORKER = Path(__file__).resolve().parents[1] / "worker" / "main.py"
+_WORKER = Path(__file__).resolve().parents[1] / "worker" / "main.py"
 _OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024
 _TAIL_BYTES = 16 * 1024
 _CHUNK_BYTES = 1024 * 1024
@@ -291,7 +291,7 @@ class MeasuredProcess:
         try:
             self.spawned_ns = TIME.perf_counter_ns()
             self._process = subprocess.Popen(
-                [python, str(WORKER), str(down_read), str(up_write)],
+                [python, str(_WORKER), str(down_read), str(up_write)],
                 stdin=subprocess.DEVNULL,
                 stdout=output_write,
                 stderr=output_write,

@@ -303,7 +303,7 @@ def _foreign(
 
 
 @dataclass(frozen=True)
-class Meanwhile:
+class _Meanwhile:
     """What happened during warm blocks; ``None`` where this system does not tell it."""
 
     foreign_cpu: float | None
@@ -312,7 +312,7 @@ class Meanwhile:
     flags: list[Reason]
 
 
-def during_blocks(readings: Sequence[BlockReading]) -> Meanwhile:
+def during_blocks(readings: Sequence[BlockReading]) -> _Meanwhile:
     """Return what others and quotas did during warm blocks, and the flags for it."""
     wall_s = sum(_wall_s(reading) for reading in readings)
     used, flags = _foreign_in(readings, wall_s)
@@ -321,7 +321,7 @@ def during_blocks(readings: Sequence[BlockReading]) -> Meanwhile:
     throttled_s = sum(known_s) if readings and len(known_s) == len(held_s) else None
     if throttled_s is not None and throttled_s > _THROTTLED_FLAG * wall_s:
         flags = [*flags, because("throttled_warm", throttled_s=throttled_s)]
-    return Meanwhile(used, throttled_s, flags)
+    return _Meanwhile(used, throttled_s, flags)
 
 
 def _wall_s(reading: BlockReading) -> float:

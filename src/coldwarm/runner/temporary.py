@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-LONGEST = 70
+_LONGEST = 70
 """Characters of a folder's name that leave room for a socket in it."""
 _PLAIN = re.compile(r"[\w@%+=:,./-]+", re.ASCII)
 """What no command line takes apart, unquoted."""
@@ -154,7 +154,7 @@ def is_plain(target: Path) -> bool:
 
 def link(target: Path) -> Path:
     """Return a short plain name for a folder: a link, or its own if that will do."""
-    if is_plain(target) and len(os.fsencode(target)) <= LONGEST:
+    if is_plain(target) and len(os.fsencode(target)) <= _LONGEST:
         return target
     return _linked(target)
 

@@ -86,7 +86,7 @@ class Starts:
 
 
 _FIRST_BLOCK_S = 0.05
-ONE_PROCESSOR = 1.1
+_ONE_PROCESSOR = 1.1
 """Processor time over wall clock up to which calls are taken to run in one thread."""
 
 
@@ -240,5 +240,5 @@ def _in_one_processor(block: Block) -> bool:
     return (
         block.cpu_s is not None
         and block.wall_s is not None
-        and block.cpu_s <= ONE_PROCESSOR * block.wall_s
+        and block.cpu_s <= _ONE_PROCESSOR * block.wall_s
     )
