@@ -48,7 +48,7 @@ def test_no_two_features_declare_one_code() -> None:
         import_module(".".join(["coldwarm", *file.relative_to(SOURCE).with_suffix("").parts]))
         for file in [*SOURCE.glob("*/reasons.py"), *SOURCE.glob("*/*/reasons.py")]
     ]
-    assert sum(len(one.REASONS) for one in tables) == len(codes())
+    assert sum(len(one.CODES.reasons) for one in tables) == len(codes())
 
 
 def test_an_undeclared_code_or_parameter_is_refused_when_read() -> None:

@@ -8,7 +8,7 @@ from tests.doctor.reports import report, site
 from coldwarm.contracts.doctor import Finding
 from coldwarm.contracts.reasons import because
 from coldwarm.doctor.judge import broken, limits
-from coldwarm.doctor.rules import patterns
+from coldwarm.doctor.rules import patterns, rules
 from coldwarm.errors import UsageError
 
 
@@ -25,6 +25,15 @@ def finding(pattern: str, n: int, line: int = 1) -> Finding:
         saving_s=None,
         says=because("doctor_untimed"),
     )
+
+
+def test_a_rule_states_things_of_its_own_patterns_alone() -> None:
+    assert len(patterns()) == sum(len(rule.changes) for rule in rules())
+    for rule in rules():
+        stated = {*rule.pages, *rule.short.values(), *rule.sizes, *rule.compiled_again}
+        assert rule.codes.reasons
+        assert {*rule.codes.advice, *rule.codes.parameters} <= rule.codes.reasons.keys()
+        assert stated <= rule.changes.keys()
 
 
 def test_names_and_numbers_are_read() -> None:

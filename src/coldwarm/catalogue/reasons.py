@@ -1,6 +1,8 @@
 """What is said of patterns and claims."""
 
-REASONS = {
+from coldwarm.contracts.reasons import Codes
+
+_REASONS = {
     "index_silent": "no package index gave an answer: {text}",
     "tpu_unavailable": "no TPU is usable here",
     "not_seen": "not measured: {what}",
@@ -13,9 +15,10 @@ REASONS = {
     "no_verdict_on": "nothing was measured that decides on {metric}{parts}",
     "counted": "{n_do} against {n_dont} {count_name}",
 }
-ADVICE = {
+_ADVICE = {
     "index_silent": "make the snapshot where there is a network, or name an index with --index",
 }
-PARAMETERS = {
+_PARAMETERS = {
     "counted": "count_name n_do n_dont",
 }
+CODES = Codes(_REASONS, _ADVICE, _PARAMETERS)

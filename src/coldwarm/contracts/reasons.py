@@ -1,10 +1,8 @@
 """Reasons as data: every caution, rejection, limitation and refusal.
 
-A reason is a code with parameters. Each feature declares its codes in its module ``reasons``: the
-words in ``REASONS``, what a person can do in ``ADVICE``. No module chooses by the words. The
-parameters of a code are those that its words have, in that order, or ``PARAMETERS`` has them. The
-name of a parameter states its unit and with it its type: see ``UNITS``; without a unit it is a
-text.
+A reason is a code with parameters. Each feature declares its ``CODES`` in its module ``reasons``.
+No module chooses by the words. The name of a parameter states its unit and with it its type: see
+``UNITS``; without a unit it is a text.
 """
 
 from __future__ import annotations
@@ -36,7 +34,19 @@ UNITS: dict[str, tuple[type, ...]] = {
 """By the end of a parameter's name: seconds, a share (0.05 is 5 %), a ratio, processors, a rate,
 bytes, several texts. A name that begins with ``n_`` is a count."""
 
-REASONS = {"stated": "{text}", "several": "{parts}"}
+
+class Codes(NamedTuple):
+    """What a feature declares, by code."""
+
+    reasons: Mapping[str, str]
+    """The words."""
+    advice: Mapping[str, str] = {}
+    """What a person can do about it."""
+    parameters: Mapping[str, str] = {}
+    """The names, where the words do not have all of them in this order."""
+
+
+CODES = Codes({"stated": "{text}", "several": "{parts}"})
 """What a plug-in, a framework or the operating system said in words of its own; several at once."""
 
 
@@ -65,10 +75,10 @@ def _left() -> list[str]:
 
 
 def _read_one() -> None:
-    feature = import_module(_left().pop())
-    advice, ordered = getattr(feature, "ADVICE", {}), getattr(feature, "PARAMETERS", {})
-    for code, sentence in feature.REASONS.items():
-        _DECLARED[code] = _Said(sentence, advice.get(code, ""), ordered.get(code, ""))
+    codes: Codes = import_module(_left().pop()).CODES
+    for code, sentence in codes.reasons.items():
+        advice, ordered = codes.advice.get(code, ""), codes.parameters.get(code, "")
+        _DECLARED[code] = _Said(sentence, advice, ordered)
 
 
 def declared(code: str) -> _Said:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 import coldwarm
 from coldwarm.catalogue.spec import patterns
 from coldwarm.doctor.judge import SMALL, is_small
-from coldwarm.doctor.rules import change_of, stated
+from coldwarm.doctor.rules import change_of, rules
 from coldwarm.report import units
 from coldwarm.report.sentences import counted, words
 from coldwarm.report.shown import line
@@ -72,7 +72,8 @@ _REPOSITORY = "https://github.com/coldwarm/coldwarm/blob/main/src/coldwarm"
 
 def pattern_of(finding: str) -> PatternSpec | None:
     """Return the pattern of a kind of finding; ``None``: no pattern shows it."""
-    return patterns().get(stated("PAGES").get(finding, finding))
+    pages = {name: pattern for rule in rules() for name, pattern in rule.pages.items()}
+    return patterns().get(pages.get(finding, finding))
 
 
 def page_of(spec: PatternSpec) -> str:

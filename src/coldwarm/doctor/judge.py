@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from coldwarm.contracts.doctor import (
     Others,
 )
-from coldwarm.doctor.rules import modules, stated
+from coldwarm.doctor.rules import rules
 from coldwarm.doctor.time_account import compiling_s
 from coldwarm.errors import UsageError
 
@@ -65,7 +65,7 @@ def ranked(found: Iterable[Finding], total_s: float) -> list[Finding]:
 
 def findings(trace: ProcessTrace) -> list[Finding]:
     """Return what every rule finds."""
-    found: list[Finding] = [one for rule in modules() for one in rule.findings(trace)]
+    found = [one for rule in rules() for one in rule.findings(trace)]
     return sorted(
         found, key=lambda one: (-(one.cost_s or 0.0), one.path, one.line, one.function, one.pattern)
     )
@@ -186,7 +186,8 @@ def limits(written: str, known: Iterable[str]) -> dict[str, int]:
     Raises:
         UsageError: a name is no pattern, or what stands behind it is no number.
     """
-    names, short = {*known, _RECOMPILE}, stated("SHORT")
+    names = {*known, _RECOMPILE}
+    short = {name: pattern for rule in rules() for name, pattern in rule.short.items()}
     found = {}
     for part in filter(None, (one.strip() for one in written.split(","))):
         name, _, number = part.partition(":")
@@ -202,7 +203,7 @@ def limits(written: str, known: Iterable[str]) -> dict[str, int]:
 def broken(report: DoctorReport, allowed: Mapping[str, int]) -> dict[str, int]:
     """Return how often what is limited happened, where it was more often than is allowed."""
     counts: Counter[str] = Counter()
-    sizes = stated("SIZES")
+    sizes = {pattern for rule in rules() for pattern in rule.sizes}
     for one in report.findings:
         counts[one.pattern] += 1 if one.pattern in sizes else one.n
     counts[_RECOMPILE] = _n_again(report)
@@ -219,7 +220,7 @@ def _n_again(report: DoctorReport) -> int:
     by_finding: Counter[tuple[str, int]] = Counter()
     for site in (one for one in report.sites if not one.is_operation):
         by_cause[site.path, site.line] += sum(site.causes.values())
-    again = stated("COMPILED_AGAIN")
+    again = {pattern for rule in rules() for pattern in rule.compiled_again}
     for one in report.findings:
         if one.pattern in again:
             by_finding[one.path, one.line] += one.n

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from coldwarm.doctor.rules import stated
+from coldwarm.contracts.reasons import Codes
+from coldwarm.doctor.rules import rules
 
-REASONS = {
+_REASONS = {
     "saving_again": "the time of the {n_times:# compilation} that this caused",
     "saving_read": "the time of the {n_times:# program} that this caused, {n_read} of them"
     " found in a cache",
@@ -51,7 +52,10 @@ REASONS = {
     "ended_compiling": "it ended while {function} was being traced or compiled at {at}: how long"
     " that took is in no figure",
     "doctor_failed": "the doctor itself failed at {at} with {error}: something may be missing here",
-    **stated("REASONS"),
 }
-ADVICE = stated("ADVICE")
-PARAMETERS = stated("PARAMETERS")
+_TABLES = [Codes(_REASONS), *(rule.codes for rule in rules())]
+CODES = Codes(
+    reasons={code: words for one in _TABLES for code, words in one.reasons.items()},
+    advice={code: words for one in _TABLES for code, words in one.advice.items()},
+    parameters={code: names for one in _TABLES for code, names in one.parameters.items()},
+)

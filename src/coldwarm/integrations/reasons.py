@@ -1,6 +1,8 @@
 """What is said of other tools' files."""
 
-REASONS = {
+from coldwarm.contracts.reasons import Codes
+
+_REASONS = {
     "measured_elsewhere": "{side}: measured by {tool}. No cache mode is proved, no answer was"
     " checked, and whether all was called, waited for and set up alike is not known",
     "exported_elsewhere": "{side}: measured by coldwarm, in a file of {tool}, which does not hold"
@@ -12,9 +14,10 @@ REASONS = {
     "runs_failed_elsewhere": "{n_failed:# run} failed under {tool}, and a failed run has no time",
     "no_samples_elsewhere": "{tool} wrote no samples of it",
 }
-ADVICE = {
+_ADVICE = {
     "one_process_elsewhere": "give several files a side, five or more in all: A1,A2,A3 B1,B2,B3",
 }
-PARAMETERS = {
+_PARAMETERS = {
     "runs_failed_elsewhere": "tool n_failed",
 }
+CODES = Codes(_REASONS, _ADVICE, _PARAMETERS)

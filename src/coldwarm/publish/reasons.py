@@ -1,6 +1,8 @@
 """What is said of snapshots: files of strangers, keys, and what does not agree."""
 
-REASONS = {
+from coldwarm.contracts.reasons import Codes
+
+_REASONS = {
     "unit_elsewhere": "its unit is {unit}; only seconds and bytes are compared",
     "no_snapshot": "{folder} holds no snapshot: there is no snapshot_index.json in it",
     "snapshot_wrong": "{path}: {parts}; nothing of this snapshot is used",
@@ -97,3 +99,4 @@ REASONS = {
     "folder_not_empty": "{folder} is no new or empty folder; choose another --out-dir",
     "no_index_asked": "no package index was asked",
 }
+CODES = Codes(_REASONS)

@@ -1,6 +1,8 @@
 """What is said of figures: intervals, verdicts, plans and answers."""
 
-REASONS = {
+from coldwarm.contracts.reasons import Codes
+
+_REASONS = {
     "no_checkout": "coldwarm does not run from a checkout of its own",
     "few_values": "a percentile as high as this needs {n_needed} values; there are {n_values}",
     "few_samples": "cannot be judged from {n_samples:# sample}; {n_needed} are needed",
@@ -112,7 +114,7 @@ REASONS = {
     "harness_differs": "harness: coldwarm's own source differs ({a} and {b}), its protocol does"
     " not",
 }
-ADVICE = {
+_ADVICE = {
     "few_processes_each": "raise --min-runs",
     "few_processes_of": "measure with a higher --min-runs",
     "interval_across": "more processes narrow it",
@@ -122,9 +124,10 @@ ADVICE = {
     "noise_unknown": "run coldwarm noise here, or compare several runs a side: A1,A2,A3 B1,B2,B3",
     "incomplete": "`coldwarm run --resume` goes on with it",
 }
-PARAMETERS = {
+_PARAMETERS = {
     "few_values": "n_values n_needed",
     "few_processes": "n_processes n_needed",
     "steady_across": "change_share low_share high_share n_steady n_processes",
     "drifts_across": "change_share low_share high_share n_processes",
 }
+CODES = Codes(_REASONS, _ADVICE, _PARAMETERS)

@@ -1,14 +1,8 @@
-"""One file for each thing that the doctor finds.
-
-``findings(trace)`` yields what a rule finds; ``REASONS`` has its words, and ``CHANGES``, by
-pattern, what to change, or ``change(finding)`` says it. It may state more of its patterns, by their
-ids: ``PAGES``, the pattern that shows one of another name; ``SHORT``, by a shorter name; ``SIZES``,
-those whose number is how large something is, not how often it happened; ``COMPILED_AGAIN``, those
-of what was compiled again, which are limited together.
-"""
+"""One file for each thing that the doctor finds, which defines its ``RULE``."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -17,30 +11,46 @@ from typing import TYPE_CHECKING
 from coldwarm.contracts.reasons import declared
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from coldwarm.contracts.doctor import Finding
+    from coldwarm.contracts.reasons import Codes
+    from coldwarm.doctor.trace import ProcessTrace
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """What a file finds, and what it states of its patterns, by their ids."""
+
+    findings: Callable[[ProcessTrace], Iterator[Finding]]
+    codes: Codes
+    """Its words."""
+    changes: Mapping[str, str] = field(default_factory=dict)
+    """What to change, by pattern."""
+    change: Callable[[Finding], str] | None = None
+    """Return what to change, where the pattern alone does not say it."""
+    pages: Mapping[str, str] = field(default_factory=dict)
+    """The pattern that shows one of another name."""
+    short: Mapping[str, str] = field(default_factory=dict)
+    """Patterns by a shorter name."""
+    sizes: AbstractSet[str] = frozenset()
+    """Those whose number is how large something is, not how often it happened."""
+    compiled_again: AbstractSet[str] = frozenset()
+    """Those of what was compiled again, which are limited together."""
 
 
 @cache
-def modules() -> Sequence[Any]:
-    """Return the rules: ``findings(trace)`` yields what each finds; its words stand beside it."""
+def rules() -> Sequence[Rule]:
+    """Return the rules of this folder."""
     names = sorted(module.name for module in iter_modules(__path__))
-    return [import_module(f"{__name__}.{name}") for name in names if name[0] != "_"]
+    return [import_module(f"{__name__}.{name}").RULE for name in names]
 
 
 @cache
-def stated(table: str) -> Mapping[str, str]:
-    """Return what all rules state in a table, or in a set."""
-    rows = (getattr(rule, table, {}) for rule in modules())
-    return {key: one[key] if isinstance(one, dict) else key for one in rows for key in one}
-
-
-@cache
-def patterns() -> Mapping[str, Any]:
+def patterns() -> Mapping[str, Rule]:
     """Return the patterns that can be found, each with the rule that says what to change."""
-    return {pattern: rule for rule in modules() for pattern in getattr(rule, "CHANGES", {})}
+    return {pattern: rule for rule in rules() for pattern in rule.changes}
 
 
 def change_of(finding: Finding) -> str:
@@ -49,4 +59,4 @@ def change_of(finding: Finding) -> str:
     rule = patterns().get(finding.pattern)
     if advice or rule is None:
         return advice
-    return str(rule.change(finding) if hasattr(rule, "change") else rule.CHANGES[finding.pattern])
+    return rule.change(finding) if rule.change else rule.changes[finding.pattern]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coldwarm.contracts.reasons import because
+from coldwarm.contracts.reasons import Codes, because
+from coldwarm.doctor.rules import Rule
 from coldwarm.doctor.trace import GraphBreak
 
 if TYPE_CHECKING:
@@ -14,17 +15,16 @@ if TYPE_CHECKING:
     from coldwarm.doctor.trace import ProcessTrace, SourceLine
 
 
-REASONS = {
+_REASONS = {
     "doctor_break": "torch.compile ends a graph here: {text}",
 }
-PARAMETERS = {
+_PARAMETERS = {
     "doctor_break": "text why",
 }
-CHANGES = {
+_CHANGES = {
     "torch-graph-break": "move this out of the compiled function, or write it with what"
     " torch.compile can trace",
 }
-SHORT = {"graph-break": "torch-graph-break"}
 _OUT = "move this out of the compiled function"
 _OF_DATA = (
     "keep it as a tensor, and choose by it with torch.where; where only arithmetic uses it, "
@@ -54,7 +54,7 @@ _DELIBERATE = {
 """PyTorch's names of breaks that somebody has asked for."""
 
 
-def findings(trace: ProcessTrace) -> Iterator[Finding]:
+def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     """Name each line that breaks a graph, once."""
     done: set[SourceLine] = set()
     untimed = because("doctor_untimed")
@@ -73,6 +73,15 @@ def findings(trace: ProcessTrace) -> Iterator[Finding]:
         )
 
 
-def change(finding: Finding) -> str:
+def _change(finding: Finding) -> str:
     """Return what to change, by PyTorch's reason to end the graph."""
-    return _BREAKS.get(str(finding.says.values.get("why")), CHANGES[finding.pattern])
+    return _BREAKS.get(str(finding.says.values.get("why")), _CHANGES[finding.pattern])
+
+
+RULE = Rule(
+    findings=_findings,
+    codes=Codes(_REASONS, parameters=_PARAMETERS),
+    changes=_CHANGES,
+    change=_change,
+    short={"graph-break": "torch-graph-break"},
+)

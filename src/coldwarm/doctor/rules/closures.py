@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coldwarm.contracts.reasons import because
+from coldwarm.contracts.reasons import Codes, because
+from coldwarm.doctor.rules import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -13,17 +14,17 @@ if TYPE_CHECKING:
     from coldwarm.doctor.trace import ProcessTrace, SourceLine
 
 
-REASONS = {
+_REASONS = {
     "doctor_closure": "{function} is kept on disk, and takes another compiled function from around"
     " it: what is kept is never found again",
     "saving_kept": "the time of this compilation, in each later process",
 }
-CHANGES = {
+_CHANGES = {
     "numba-cache-closure": "define both functions at the top level of a module",
 }
 
 
-def findings(trace: ProcessTrace) -> Iterator[Finding]:
+def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     """Name each function with a cache that closes over another compiled one."""
     done: set[SourceLine] = set()
     for call in trace.calls:
@@ -41,3 +42,10 @@ def findings(trace: ProcessTrace) -> Iterator[Finding]:
                 saving_s=call.total_s,
                 saving_from=because("saving_kept"),
             )
+
+
+RULE = Rule(
+    findings=_findings,
+    codes=Codes(_REASONS),
+    changes=_CHANGES,
+)

@@ -9,7 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from coldwarm.contracts.doctor import Cause
-from coldwarm.contracts.reasons import because
+from coldwarm.contracts.reasons import Codes, because
+from coldwarm.doctor.rules import Rule
 from coldwarm.doctor.time_account import estimate, freed_s, kind_of, spent_s
 from coldwarm.doctor.trace import RecompileLimit
 
@@ -285,7 +286,7 @@ def _named(one: CallDifference, ours: set[str]) -> str:
 
 _PLAIN = "pass it as a plain argument: leave it out of static_argnums and static_argnames"
 _LAYOUT = "convert to one dtype and layout before the call, or declare the signatures"
-REASONS = {
+_REASONS = {
     "doctor_static": "{function} was compiled again {n_again:# time}: its argument"
     " `{argument}` is static and took {n_values:# value}, such as {before}, then {now}",
     "doctor_no_array": "{function} was compiled again {n_again:# time}: its argument"
@@ -331,10 +332,10 @@ REASONS = {
     "saving_other": "{other_names} differed at the same time: both must change",
     "saving_unknown": "it depends on what differed, which is not known",
 }
-ADVICE = {
+_ADVICE = {
     "doctor_guard": "keep what it names the same in each call, or give what changes as a tensor",
 }
-PARAMETERS = {
+_PARAMETERS = {
     **dict.fromkeys(
         [
             "doctor_static",
@@ -360,7 +361,7 @@ PARAMETERS = {
     ),
     "doctor_also": "argument before now n_times",
 }
-CHANGES = {
+_CHANGES = {
     "varying-static-arg": _PLAIN,
     "shape-change": "pad to a few fixed sizes, or sort what is of one size together",
     "dtype-change": "make it of one dtype before the call",
@@ -406,7 +407,7 @@ _NUMBA: dict[_TypeKind, str] = {
     "other": "pass values of one type in each call",
 }
 _TELLS = {
-    "jax": CHANGES["recompile"],
+    "jax": _CHANGES["recompile"],
     "torch": "set TORCH_LOGS=recompiles, and PyTorch says what differed",
     "numba": "see what its attribute `signatures` has more after each of these calls",
 }
@@ -458,8 +459,6 @@ _PATTERNS: dict[CauseKind, str] = {
     "guard": "recompile",
     "unknown": "recompile",
 }
-COMPILED_AGAIN = {*_PATTERNS.values(), "jit-in-loop", "torch-changing-scalar"}
-PAGES = {"shape-change": "shape-padding"}
 _FEW, _USED_AGAIN = 16, 3
 """Functions that are kept, and calls of each, for them to be made on purpose."""
 _MOST_NAMED = 2
@@ -468,7 +467,7 @@ _BOTH_TOLD: set[CauseKind] = {"static", "dtype", "weak_type", "type", "context",
 """Causes of which both values say something a second time."""
 
 
-def findings(trace: ProcessTrace) -> Iterator[Finding]:
+def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     """Name each line at which one cause made a function compile again, by its arguments."""
     groups: dict[tuple[SourceLine, str, CauseKind], list[CompiledCall]] = {}
     for call in trace.calls:
@@ -623,7 +622,7 @@ def _made_in_loop(trace: ProcessTrace, site: SourceLine, call: CompiledCall) -> 
     return loop is not None and path == site.path and loop[0] <= line <= loop[1]
 
 
-def change(finding: Finding) -> str:
+def _change(finding: Finding) -> str:
     """Return what to change, by what was one thing and then another."""
     says, cause = finding.says, finding.cause
     before, now = (cause.before, cause.now) if cause is not None else ("", "")
@@ -634,13 +633,13 @@ def change(finding: Finding) -> str:
             return _OTHER
     if says.code == "doctor_new_closure" or (says.code == "doctor_new_function" and says.parts):
         return _with_arguments(finding, before, now)
-    change = _change(finding, before, now)
+    change = _advice(finding, before, now)
     if finding.pattern not in _EACH:
         return change
     return "; ".join([change, *_of_others(finding, change)])
 
 
-def _change(finding: Finding, before: str, now: str) -> str:
+def _advice(finding: Finding, before: str, now: str) -> str:
     """Return what to change of an argument that was one thing, and then another."""
     general = _general(finding.pattern, before, now)
     if finding.pattern == "recompile":
@@ -659,7 +658,7 @@ def _general(pattern: str, before: str, now: str) -> str:
         return _ONE_RANK
     if pattern == "tree-change" and _hold_objects(before, now):
         return _ONE_OBJECT
-    return CHANGES[pattern]
+    return _CHANGES[pattern]
 
 
 def _of_others(finding: Finding, change: str) -> Iterator[str]:
@@ -667,7 +666,7 @@ def _of_others(finding: Finding, change: str) -> Iterator[str]:
     same: list[str] = []
     for one in finding.says.parts:
         name, before, now = (str(one.values.get(at, "")) for at in ("argument", "before", "now"))
-        its = _change(finding, before, now) if before or now else change
+        its = _advice(finding, before, now) if before or now else change
         if name and its != change:
             yield f"of `{name}`, {its}"
         else:
@@ -685,5 +684,15 @@ def _with_arguments(finding: Finding, before: str, now: str) -> str:
     given = ", ".join(f"`{one}`" for one in held) if is_named else "what it holds"
     is_text = bool(before or now) and _kind_of_values(before, now) == "text"
     what = "a static argument" if is_text else "an argument"
-    change = CHANGES[finding.pattern].partition(", and keep")[0]
+    change = _CHANGES[finding.pattern].partition(", and keep")[0]
     return f"{change}, and give it {given} as {what}: else it keeps the first value"
+
+
+RULE = Rule(
+    findings=_findings,
+    codes=Codes(_REASONS, _ADVICE, _PARAMETERS),
+    changes=_CHANGES,
+    change=_change,
+    compiled_again={*_PATTERNS.values(), "jit-in-loop", "torch-changing-scalar"},
+    pages={"shape-change": "shape-padding"},
+)

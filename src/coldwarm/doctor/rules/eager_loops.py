@@ -6,8 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.doctor import Cause
-from coldwarm.contracts.reasons import because
-from coldwarm.doctor.rules import eager_shapes
+from coldwarm.contracts.reasons import Codes, because
+from coldwarm.doctor.rules import Rule, eager_shapes
 from coldwarm.doctor.time_account import estimate, freed_s, spent_s
 
 if TYPE_CHECKING:
@@ -17,20 +17,19 @@ if TYPE_CHECKING:
     from coldwarm.doctor.trace import CompiledCall, CountedLine, Loop, ProcessTrace, SourceLine
 
 
-REASONS = {
+_REASONS = {
     "doctor_new_body": "{function} was compiled {n_compiles:# time} outside of `jit`: each"
     " time its body was another function object",
     "doctor_operations": "this loop dispatched {n_operations:# operation} one by one, outside"
     " of `jit`",
 }
-ADVICE = {
+_ADVICE = {
     "doctor_new_body": "put what the line is part of under jax.jit, and make that once",
 }
-CHANGES = {
+_CHANGES = {
     "no-jit-hot-loop": "put what the loop repeats into one function under jax.jit",
 }
 
-PAGES = {"no-jit-hot-loop": "jit-hot-loop"}
 
 _FEWEST_TURNS, _FEWEST = 100, 250
 """Of a loop, and of operations in it, to be worth a word."""
@@ -43,7 +42,7 @@ _LOOPS = ("scan", "while", "cond")
 _FEWEST_BODIES = 3
 
 
-def findings(trace: ProcessTrace) -> Iterator[Finding]:
+def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     """Name loops that dispatch operation by operation, and those that compile their body anew."""
     yield from _hot_loops(trace)
     yield from _new_bodies(trace)
@@ -106,3 +105,11 @@ def _new_bodies(trace: ProcessTrace) -> Iterator[Finding]:
                 saving_from=estimate(again),
                 cause=Cause(kind="new_function", n_values=len(calls)),
             )
+
+
+RULE = Rule(
+    findings=_findings,
+    codes=Codes(_REASONS, _ADVICE),
+    changes=_CHANGES,
+    pages={"no-jit-hot-loop": "jit-hot-loop"},
+)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.doctor import Cause
-from coldwarm.contracts.reasons import because
-from coldwarm.doctor.rules import growing
+from coldwarm.contracts.reasons import Codes, because
+from coldwarm.doctor.rules import Rule, growing
 from coldwarm.doctor.time_account import estimate, freed_s, kind_of, spent_s
 
 if TYPE_CHECKING:
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from coldwarm.doctor.trace import CallDifference, CompiledCall, Loop, ProcessTrace, SourceLine
 
 
-REASONS = {
+_REASONS = {
     "doctor_eager_shapes": "this loop's operations outside of `jit` were compiled again"
     " {n_again:# time}: an array had {n_shapes:# shape}, such as {before}, then {now}",
 }
-ADVICE = {
+_ADVICE = {
     "doctor_eager_shapes": "pad to one fixed size, with a mask, and put what the loop repeats into"
     " one function under jax.jit",
 }
-PARAMETERS = {
+_PARAMETERS = {
     "doctor_eager_shapes": "n_again n_read n_shapes before now",
 }
 
@@ -50,7 +50,7 @@ class _Again:
     makers: list[tuple[SourceLine, CompiledCall]] = field(default_factory=list)
 
 
-def findings(trace: ProcessTrace) -> Iterator[Finding]:
+def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     """Name each loop whose operations were compiled again and again for other sizes."""
     for again in loops(trace).values():
         sizes = max(_sizes(again), key=len)
@@ -164,3 +164,9 @@ def _site(again: _Again, n_sizes: int) -> SourceLine:
     for line, call in again.shaped:
         costs[line] += call.total_s
     return max(costs, key=lambda line: costs[line])
+
+
+RULE = Rule(
+    findings=_findings,
+    codes=Codes(_REASONS, _ADVICE, _PARAMETERS),
+)

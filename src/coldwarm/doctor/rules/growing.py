@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from coldwarm.contracts.reasons import because
+from coldwarm.contracts.reasons import Codes, because
+from coldwarm.doctor.rules import Rule
 from coldwarm.doctor.time_account import estimate, freed_s, spent_s
 
 if TYPE_CHECKING:
@@ -15,15 +16,14 @@ if TYPE_CHECKING:
     from coldwarm.doctor.trace import CallDifference, CompiledCall, Loop, ProcessTrace, SourceLine
 
 
-REASONS = {
+_REASONS = {
     "doctor_growing": "{call} made arrays of {n_lengths:# length}, each compiled for itself",
 }
-CHANGES = {
+_CHANGES = {
     "growing-array-concat": "collect the parts in a list and join them once, or write into an"
     " array of full length",
 }
 
-COMPILED_AGAIN = {"growing-array-concat"}
 
 _FEWEST = 4
 """Lengths for which something was compiled."""
@@ -31,7 +31,7 @@ _JOINS = ("concatenate", "append", "stack", "vstack", "hstack")
 """What joins arrays, as it is compiled: what is known where calls are not seen."""
 
 
-def findings(trace: ProcessTrace) -> Iterator[Finding]:
+def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     """Name each line of a loop that concatenates and compiles anew for each length."""
     for site, name, _, calls in _growing(trace):
         n_lengths = max(Counter(call.name for call in calls).values()) + 1
@@ -81,3 +81,11 @@ def _joins(trace: ProcessTrace) -> dict[SourceLine, tuple[str, list[SourceLine]]
 
 def _grows(differences: list[CallDifference]) -> bool:
     return any(one.kind in {"shape", "tree"} for one in differences)
+
+
+RULE = Rule(
+    findings=_findings,
+    codes=Codes(_REASONS),
+    changes=_CHANGES,
+    compiled_again={"growing-array-concat"},
+)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from coldwarm.contracts.reasons import because
+from coldwarm.contracts.reasons import Codes, because
+from coldwarm.doctor.rules import Rule
 from coldwarm.doctor.trace import KeyUse
 
 if TYPE_CHECKING:
@@ -15,10 +16,10 @@ if TYPE_CHECKING:
     from coldwarm.doctor.trace import ProcessTrace, SourceLine
 
 
-REASONS = {
+_REASONS = {
     "doctor_key": "{name} uses a key that {first} has used: the same random numbers come again",
 }
-CHANGES = {
+_CHANGES = {
     "key-not-split-in-loop": "split the key in each turn: key, now = jax.random.split(key)",
     "key-constant-in-loop": "make the key once before the loop, and split it in each turn",
     "key-reuse": "split the key, and use each part once",
@@ -27,7 +28,7 @@ CHANGES = {
 _TWICE = 2
 
 
-def findings(trace: ProcessTrace) -> Iterator[Finding]:
+def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     """Name each line that uses a key again, and how it came to that."""
     done: set[tuple[str, SourceLine]] = set()
     split: set[SourceLine] = set()
@@ -67,3 +68,10 @@ def _place(first: SourceLine, site: SourceLine) -> str:
     """Return a line; with its file, where that is another one than the finding's."""
     file = "" if first.path == site.path else f" of {PurePath(first.path).name}"
     return f"line {first.line}{file}"
+
+
+RULE = Rule(
+    findings=_findings,
+    codes=Codes(_REASONS),
+    changes=_CHANGES,
+)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from coldwarm.contracts.reasons import because
+from coldwarm.contracts.reasons import Codes, because
+from coldwarm.doctor.rules import Rule
 from coldwarm.doctor.time_account import kind_of
 
 if TYPE_CHECKING:
@@ -15,21 +16,20 @@ if TYPE_CHECKING:
     from coldwarm.doctor.trace import CompiledCall, ProcessTrace, SourceLine
 
 
-REASONS = {
+_REASONS = {
     "doctor_list": "{function} takes the list `{argument}` as {n_numbers:# argument} of their own",
     "saving_share": "what {equations_share:.0%} of the program took to compile: equations that"
     " each number has",
 }
-CHANGES = {
+_CHANGES = {
     "list-argument": "make it one array with jnp.asarray before the call",
 }
 
-SIZES = {"list-argument"}
 
 _FEWEST = 64
 
 
-def findings(trace: ProcessTrace) -> Iterator[Finding]:
+def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     """Name each call whose argument is a long list of numbers."""
     done: set[SourceLine] = set()
     for call in trace.calls:
@@ -77,3 +77,11 @@ def _longest(call: CompiledCall) -> tuple[str, int] | None:
         if number >= _FEWEST:
             return argument, number
     return None
+
+
+RULE = Rule(
+    findings=_findings,
+    codes=Codes(_REASONS),
+    changes=_CHANGES,
+    sizes={"list-argument"},
+)

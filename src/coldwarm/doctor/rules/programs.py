@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from coldwarm.contracts.reasons import because
+from coldwarm.contracts.reasons import Codes, because
+from coldwarm.doctor.rules import Rule
 from coldwarm.doctor.time_account import kind_of
 from coldwarm.doctor.trace import SourceLine
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from coldwarm.doctor.trace import CompiledCall, ProcessTrace
 
 
-REASONS = {
+_REASONS = {
     "doctor_constants": "{function} holds {constants_bytes:size} of arrays that it takes from"
     " outside of its arguments",
     "doctor_equations": "this loop gave {n_equations} of the {n_all:# equation} of {function}",
@@ -26,17 +27,16 @@ REASONS = {
     " of {n_turns}",
     "doctor_memory": "it costs memory",
 }
-PARAMETERS = {
+_PARAMETERS = {
     "doctor_equations": "function n_equations n_all",
     "doctor_donation": "function state_bytes argument_names",
 }
-CHANGES = {
+_CHANGES = {
     "large-constant-capture": "pass the array as an argument",
     "python-loop-unrolled": "use jax.lax.scan or jax.lax.fori_loop for the loop",
     "no-donation": "give the memory away: jax.jit(…, donate_argnums=…)",
 }
 
-SIZES = {"python-loop-unrolled"}
 
 _LARGE_BYTES = 2**20
 """Of constants, and of state that could be given away."""
@@ -46,7 +46,7 @@ _FEWEST_TURNS = 16
 _FEWEST_CALLS = 3
 
 
-def findings(trace: ProcessTrace) -> Iterator[Finding]:
+def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     """Look into every program that was compiled."""
     done: set[tuple[str, SourceLine]] = set()
     for call in trace.calls:
@@ -174,3 +174,11 @@ def _use(trace: ProcessTrace, call: CompiledCall) -> SourceLine:
     if used:
         return SourceLine(used.path, used.line, call.name)
     return at or call.stack[0]
+
+
+RULE = Rule(
+    findings=_findings,
+    codes=Codes(_REASONS, parameters=_PARAMETERS),
+    changes=_CHANGES,
+    sizes={"python-loop-unrolled"},
+)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from coldwarm.contracts.reasons import because
+from coldwarm.contracts.reasons import Codes, because
+from coldwarm.doctor.rules import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator
@@ -148,7 +149,7 @@ def _loaded(node: ast.AST) -> set[str]:
     }
 
 
-REASONS = {
+_REASONS = {
     "doctor_reads": "the loop reads from the device {n_reads:# time}; the program waited for"
     " it {n_waited:# time}, {blocked_s:time} in all, which is {each_s:time} a read",
     "doctor_reads_ready": "the loop reads from the device {n_reads:# time}, and"
@@ -156,11 +157,10 @@ REASONS = {
     " works beside the host it would",
     "doctor_overlap": "how much the host could do meanwhile is not known",
 }
-CHANGES = {
+_CHANGES = {
     "host-sync-in-loop": "keep the values on the device and read them after the loop, or every so"
     " many steps",
 }
-SHORT = {"host-sync": "host-sync-in-loop"}
 
 _FEWEST = 20
 _OFTEN = 0.5
@@ -173,7 +173,7 @@ _EACH_TURN = 0.9
 """Readings of a clock for each read, where every turn is timed."""
 
 
-def findings(trace: ProcessTrace) -> Iterator[Finding]:
+def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     """Name each line of a loop that reads from the device in nearly every turn."""
     for one in trace.places_of("read"):
         turned = trace.turned(one.stack)
@@ -243,3 +243,11 @@ def _is_timed(trace: ProcessTrace, turned: SourceLine, n: int) -> bool:
         one.line >= turned.line and trace.sources.ends_interval(one.path, one.line)
         for one in clocks
     )
+
+
+RULE = Rule(
+    findings=_findings,
+    codes=Codes(_REASONS),
+    changes=_CHANGES,
+    short={"host-sync": "host-sync-in-loop"},
+)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from coldwarm.contracts.reasons import because
+from coldwarm.contracts.reasons import Codes, because
+from coldwarm.doctor.rules import Rule
 from coldwarm.doctor.source_code import extent
 from coldwarm.doctor.trace import SourceLine
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-REASONS = {
+_REASONS = {
     "doctor_effect": "{call}() ran {n_times:# time} while its function was traced, and does"
     " not run when the compiled function is called",
     "doctor_draw": "{call}() drew random numbers while {function} was traced: each call of the"
@@ -27,10 +28,10 @@ REASONS = {
     "doctor_changes": "{function} was traced, and changes `{what}`: that happens when it is"
     " compiled, and not when it is called",
 }
-ADVICE = {
+_ADVICE = {
     "doctor_draw": "pass a key to the function, and draw with jax.random",
 }
-CHANGES = {
+_CHANGES = {
     "side-effect-in-traced": "use jax.debug.print, or return the value",
 }
 
@@ -39,7 +40,7 @@ _NO_FIGURES = ("print", "input", "open")
 """What may well be meant to happen once for each compilation; a clock in a trace is not."""
 
 
-def findings(trace: ProcessTrace) -> Iterator[Finding]:
+def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     """Name each line that prints, reads a clock or draws, while its function is traced."""
     for one in trace.places_of("effect"):
         code = "doctor_once" if one.name in _NO_FIGURES else "doctor_wrong_result"
@@ -239,3 +240,10 @@ def _is_plain(trace: ProcessTrace, path: str, function: Function) -> bool:
         isinstance(node, ast.ClassDef) and function in node.body and not node.bases
         for node in (ast.walk(tree) if tree is not None else ())
     )
+
+
+RULE = Rule(
+    findings=_findings,
+    codes=Codes(_REASONS, _ADVICE),
+    changes=_CHANGES,
+)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from coldwarm.contracts.reasons import because
+from coldwarm.contracts.reasons import Codes, because
+from coldwarm.doctor.rules import Rule
 from coldwarm.doctor.trace import ClockRead, length, union
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from coldwarm.doctor.trace import CompiledCall, CountedLine, ProcessTrace, SourceLine
 
 
-REASONS = {
+_REASONS = {
     "doctor_pending": "{clock}() was read {n_reads:# time} while results were still being computed",
     "doctor_thrown_away": "{clock}() was read {n_reads:# time} after calls whose results are"
     " not kept: nothing waited until they were computed",
@@ -27,23 +28,22 @@ REASONS = {
     " {compiled_s:time} were compiling",
     "doctor_wrong_figure": "it makes a figure wrong, and costs no time",
 }
-PARAMETERS = {
+_PARAMETERS = {
     "doctor_pending": "clock n_reads caller",
     "doctor_first_call": "clock compiled_s interval_s caller",
 }
-CHANGES = {
+_CHANGES = {
     "missing-sync-timing": "wait before the clock is read: jax.block_until_ready(result)",
     "first-call-in-timing": "call once before the clock starts, or give the first call a figure of"
     " its own",
 }
 
-SHORT = {"missing-sync": "missing-sync-timing"}
 
 _MOST_COMPILING = 0.25
 """Of an interval: where more of it is compiling, it is no time of calls."""
 
 
-def findings(trace: ProcessTrace) -> Iterator[Finding]:
+def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     """Name clocks by what was wrong when they were read."""
     clocks = {one.slot: one for one in trace.places_of("clock")}
     ends = {slot: one for slot, one in clocks.items() if _ends(trace, one)}
@@ -210,3 +210,11 @@ def _longest(trace: ProcessTrace, slot: int, reads: list[ClockRead]) -> tuple[fl
     clocks = {one.slot: one for one in trace.places_of("clock")}
     found = [(begin, end) for _, begin, end in _intervals(slot, reads, clocks)]
     return max(found, key=lambda one: _compiling_s(trace.calls, *one))
+
+
+RULE = Rule(
+    findings=_findings,
+    codes=Codes(_REASONS, parameters=_PARAMETERS),
+    changes=_CHANGES,
+    short={"missing-sync": "missing-sync-timing"},
+)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coldwarm.contracts.reasons import because
+from coldwarm.contracts.reasons import Codes, because
+from coldwarm.doctor.rules import Rule
 from coldwarm.doctor.trace import ProgramError, SourceLine
 
 if TYPE_CHECKING:
@@ -14,10 +15,10 @@ if TYPE_CHECKING:
     from coldwarm.doctor.trace import ProcessTrace
 
 
-REASONS = {
+_REASONS = {
     "doctor_error": "{error} was raised here",
 }
-CHANGES = {
+_CHANGES = {
     "traced-branch": "use jax.lax.cond or jnp.where",
     "boolean-mask-index": "use jnp.where(mask, x, 0), or jnp.nonzero with size=",
     "numpy-on-traced": "use jax.numpy inside of jit",
@@ -42,7 +43,7 @@ _INSIDE = {
 """By a function of JAX that it passed, where the class is a common one."""
 
 
-def findings(trace: ProcessTrace) -> Iterator[Finding]:
+def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     """Name the user's line at which the program ended."""
     ended = because("doctor_ended")
     for row in trace.rows_of(ProgramError):
@@ -56,3 +57,10 @@ def findings(trace: ProcessTrace) -> Iterator[Finding]:
                 because("doctor_error", error=row.error),
             )
             yield trace.finding(pattern, site, says, no_cost=ended, no_saving=ended)
+
+
+RULE = Rule(
+    findings=_findings,
+    codes=Codes(_REASONS),
+    changes=_CHANGES,
+)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from coldwarm.contracts.reasons import because
+from coldwarm.contracts.reasons import Codes, because
+from coldwarm.doctor.rules import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -14,13 +15,12 @@ if TYPE_CHECKING:
     from coldwarm.doctor.trace import CompiledCall, ProcessTrace, SourceLine
 
 
-REASONS = {
+_REASONS = {
     "doctor_transfers": "{call} sent {n_transfers:# array} from the host, {sent_bytes:size} in all",
 }
-CHANGES = {
+_CHANGES = {
     "device-transfer-in-loop": "send it once before the loop, with jax.device_put",
 }
-SHORT = {"transfer": "device-transfer-in-loop"}
 
 _FEWEST = 5
 """Times that the same array was sent again."""
@@ -30,7 +30,7 @@ _FEWEST_BYTES, _MOST_SMALL = 2**20, 1000
 """That a line sends in all, to be worth a word; or as many arrays, however small."""
 
 
-def findings(trace: ProcessTrace) -> Iterator[Finding]:
+def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     """Name each line that sends the same array again and again."""
     for place in trace.places_of("transfer"):
         n, n_bytes, n_again = place.counts[:3]
@@ -118,3 +118,11 @@ def _stays(trace: ProcessTrace, site: SourceLine, expression: ast.expr | None) -
 
 def _root(name: str) -> str:
     return name.partition("[")[0].partition(".")[0]
+
+
+RULE = Rule(
+    findings=_findings,
+    codes=Codes(_REASONS),
+    changes=_CHANGES,
+    short={"transfer": "device-transfer-in-loop"},
+)
