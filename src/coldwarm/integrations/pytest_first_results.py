@@ -111,7 +111,7 @@ class FirstResultRequest:
 
 
 @dataclass(frozen=True)
-class _Limit:
+class Limit:
     """How late a first result may come; see ``Measuring.assert_ttfr``."""
 
     below: float | None
@@ -307,7 +307,7 @@ class _FirstResult(NamedTuple):
     """Why the test fails; empty: it does not."""
 
 
-def _first_result(asked: FirstResultRequest, limit: _Limit) -> _FirstResult:
+def first_result(asked: FirstResultRequest, limit: Limit) -> _FirstResult:
     """Measure a first result, one measuring at a time, and hold it against its limit.
 
     Raises:
@@ -381,7 +381,7 @@ def _seconds(ours: Measured, asked: FirstResultRequest) -> Summary:
 
 
 def _compared(
-    ours: Measured, asked: FirstResultRequest, stored: Measured | Benchmarks, limit: _Limit
+    ours: Measured, asked: FirstResultRequest, stored: Measured | Benchmarks, limit: Limit
 ) -> Against:
     """Hold what was measured against a stored result.
 

@@ -23,7 +23,7 @@ _TOLD = "coldwarm_kept"
 _MARKER = "max_compiles(n, operations=False): fail the test where more than n programs are compiled"
 
 
-def _pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
     """Add what the plug-in is asked by."""
     group = parser.getgroup("coldwarm")
     group.addoption(
@@ -43,7 +43,7 @@ def _pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def _pytest_configure(config: pytest.Config) -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Declare the marker, and begin with what the options ask for."""
     config.addinivalue_line("markers", _MARKER)
     if config.getoption("--coldwarm-bill"):
@@ -65,7 +65,7 @@ def _pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def _pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     """Fail a marked test that compiles too much."""
     marker = item.get_closest_marker("max_compiles")
     if marker is None:
@@ -117,7 +117,7 @@ def _kept(config: pytest.Config) -> Measurements:
     return config.stash.setdefault(_KEPT, Measurements())
 
 
-def _pytest_sessionfinish(session: pytest.Session) -> None:
+def pytest_sessionfinish(session: pytest.Session) -> None:
     """Tell what was measured, where this is a worker."""
     told = getattr(session.config, "workeroutput", None)
     if told is not None and _KEPT in session.config.stash:
@@ -125,14 +125,14 @@ def _pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
-def _pytest_testnodedown(node: Any) -> None:
+def pytest_testnodedown(node: Any) -> None:
     """Take what a worker has measured, when it ends."""
     told = getattr(node, "workeroutput", {}).get(_TOLD)
     if told is not None:
         _kept(node.config).merge(told)
 
 
-def _pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Print what was measured; save it and compare it, where that is asked for."""
     save, base = config.getoption("--coldwarm-save"), config.stash.get(_BASE, None)
     if _KEPT not in config.stash and not save and base is None:

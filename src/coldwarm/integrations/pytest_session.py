@@ -67,7 +67,7 @@ def starts(measured: Measured, called: str) -> list[dict[str, Any]]:
     return found
 
 
-def _warm_call(result: BenchResult) -> str:
+def warm_call(result: BenchResult) -> str:
     """Return the figure of warm calls in this process, in words."""
     if result.warm is None or result.warm.call_s is None:
         return f"{result.name}, warm call: {result.reasons.get('warm', 'not measured')}"
