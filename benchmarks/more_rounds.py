@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from coldwarm.stats.intervals import paired_rows
-from coldwarm.stats.ratio import ERROR_RATE, related
+from coldwarm.stats.ratio import compare_pairs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 Floats = NDArray[np.float64]
 Bounds = tuple[Floats, Floats, Floats]
@@ -103,10 +103,17 @@ def lone(n: int, trials: int) -> dict[str, float]:
     """Return how often a lone 50 % with noise of 5 % is told, all other rows being undecided."""
     rng = np.random.default_rng([n, 7])
     values = math.log(1.5) + 0.05 * rng.standard_normal((trials, n))
-    sure = 1 - ERROR_RATE / ROWS
+    sure = 1 - 0.05 / ROWS
     return {
         name: float((bounded(values, sure)[1] > BAND).mean()) for name, bounded in METHODS.items()
     }
+
+
+def related(values: Sequence[float]) -> bool:
+    """Say whether a comparison says of its rounds that they follow each other alike."""
+    pairs = {str(number): [value] for number, value in enumerate(values)}
+    reason = compare_pairs("warm.call_s", "b", pairs).reason
+    return "rounds_related" in {reason.code, *(part.code for part in reason.parts)}
 
 
 def alike(n: int, correlation: float, trials: int) -> float:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.stats import results
 
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.answers import FEWEST, answer, answers, by_calls, changes
+from coldwarm.stats.answers import answer, answers, by_calls, changes
 from coldwarm.stats.costs import WARM_CALL, Costs
 from coldwarm.stats.outcome import with_comparisons
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from coldwarm.contracts.answer import ByCalls
     from coldwarm.contracts.result import CaseResult
 
+FEWEST = 3
+"""Rounds from which a candidate can be told to be the cheapest."""
 OTHER = "numpy_matmul_512_f32"
 LINES = st.tuples(st.floats(0.01, 100.0, allow_nan=False), st.floats(1e-6, 1.0, allow_nan=False))
 """What a start takes, and a warm call, in seconds."""

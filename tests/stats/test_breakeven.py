@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from coldwarm.contracts.reasons import because
 from coldwarm.report.sentences import words
-from coldwarm.stats.breakeven import break_even, no_dearer_from, no_dearer_until
+from coldwarm.stats.breakeven import break_even
 from coldwarm.stats.costs import WARM_CALL, Costs
 from coldwarm.stats.intervals import difference
 
@@ -45,25 +45,6 @@ class Line:
 lines = st.builds(Line, small, small, small)
 
 
-@given(lines)
-def test_counts_agree_with_adding_up(line: Line) -> None:
-    dearer = [n for n in range(1, HORIZON) if line(n) > 0]
-    if line(HORIZON) > 0:
-        no_dearer = [n for n in range(1, HORIZON) if n not in dearer]
-        assert no_dearer_from(line) is None
-        assert no_dearer_until(line) == max(no_dearer, default=0)
-    else:
-        assert no_dearer_from(line) == max(dearer, default=0) + 1
-        assert no_dearer_until(line) is None
-
-
-@given(lines, st.integers(0, 20), st.integers(0, 20))
-def test_more_to_make_up_for_takes_more_calls(line: Line, start: int, slope: int) -> None:
-    worse = Line(line.one + start, line.two + start, line.later + slope)
-    before, after = no_dearer_from(line), no_dearer_from(worse)
-    assert after is None or (before is not None and before <= after)
-
-
 def costs(candidate: str, first: list[float], two: list[float], warm: list[float]) -> Costs:
     """Give a candidate's costs by round, the same in all readings."""
 
@@ -85,6 +66,36 @@ def simple(candidate: str, start: list[float], warm: list[float]) -> Costs:
     """Give a candidate whose second call is a warm one."""
     two = [one + call for one, call in zip(start, warm, strict=True)]
     return costs(candidate, start, two, warm)
+
+
+def judged(line: Line) -> BreakEven:
+    """Judge a candidate against one of 100 s a call, by five rounds that are alike."""
+    theirs = simple("theirs", [100.0] * 5, [100.0] * 5)
+    first, two, later = 100.0 + line.one, 200.0 + line.two, 100.0 + line.later
+    return break_even(costs("ours", [first] * 5, [two] * 5, [later] * 5), theirs, "process")
+
+
+@given(lines)
+def test_counts_agree_with_adding_up(line: Line) -> None:
+    dearer = [n for n in range(1, HORIZON) if line(n) > 0]
+    found = judged(line)
+    if line(HORIZON) > 0:
+        most = max((n for n in range(1, HORIZON) if n not in dearer), default=0)
+        expected = ("until", most) if most else ("never", None)
+    else:
+        expected = ("from", max(dearer) + 1) if dearer else ("at_once", 1)
+    assert (found.verdict, found.calls) == expected
+
+
+@given(lines, st.integers(0, 20), st.integers(0, 20))
+def test_more_to_make_up_for_takes_more_calls(line: Line, start: int, slope: int) -> None:
+    worse = Line(line.one + start, line.two + start, line.later + slope)
+    before, after = judged(line), judged(worse)
+    if after.verdict in {"from", "at_once"}:
+        assert before.verdict in {"from", "at_once"}
+        assert before.calls is not None
+        assert after.calls is not None
+        assert before.calls <= after.calls
 
 
 NUMPY = simple("numpy", [0.10, 0.11, 0.10], [0.020, 0.021, 0.020])

@@ -5,16 +5,14 @@ from __future__ import annotations
 import pytest
 
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.distribution import quantile, summary, values_needed
+from coldwarm.stats.distribution import summary
 
 
-@pytest.mark.parametrize(("q", "needed"), [(0.5, 2), (0.95, 20), (0.05, 20), (0.99, 100)])
-def test_a_percentile_needs_a_value_beyond_it(q: float, needed: int) -> None:
-    assert values_needed(q) == needed
-    assert quantile([1.0] * needed, q) == (1.0, None)
-    value, reason = quantile([1.0] * (needed - 1), q)
-    assert value is None
-    assert reason == because("few_values", n_values=needed - 1, n_needed=needed)
+def test_a_percentile_needs_a_value_beyond_it() -> None:
+    assert summary([[1.0] * 20]).p95 == 1.0
+    few = summary([[1.0] * 19])
+    assert few.p95 is None
+    assert few.null_reasons["p95"] == because("few_values", n_values=19, n_needed=20)
 
 
 def test_the_median_gives_every_process_the_same_weight() -> None:

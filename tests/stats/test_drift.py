@@ -11,8 +11,7 @@ from tests.stats.test_summarise import WARM, observed
 
 from coldwarm.contracts.observation import Block
 from coldwarm.stats.selection import warm_processes
-from coldwarm.stats.steady import slope
-from coldwarm.stats.summarise import across, steady_state
+from coldwarm.stats.summarise import steady_state
 
 if TYPE_CHECKING:
     from coldwarm.contracts.result import SteadyState
@@ -142,18 +141,14 @@ def test_no_process_is_not_steady() -> None:
     assert steady_state([]).reason.code == "no_valid_process"
 
 
-def test_a_burst_does_not_turn_the_slope() -> None:
-    series = np.ones(60)
-    assert slope(series) == 0
-    series[50:58] *= 5
-    assert slope(series) == pytest.approx(0, abs=1e-9)
-    assert slope(np.exp(0.03 * np.linspace(0, 1, 60))) == pytest.approx(0.03)
-    assert slope(series[:4]) is None
-    assert slope(np.zeros(10)) is None
-
-
 def test_what_one_process_in_five_does_is_no_drift_of_the_case() -> None:
-    found = across([0.3, 0.001, -0.002, 0.0, 0.001])
-    assert found is not None
-    assert not found.matters
-    assert across([0.3, 0.3, None]) is None
+    drifting, usual = processes(6, 1 + 0.3 * TIME, n=1), processes(7, FLAT, n=4)
+    found = steady_state([*drifting, *usual])
+    assert found.drift_share is not None
+    assert found.reason.code != "drifts_across"
+    assert found.steady
+
+
+@pytest.mark.parametrize("n", [9, 10, 11, 12, 199, 200, 201])
+def test_a_drift_ends_at_no_number_of_processes(n: int) -> None:
+    assert judged(8, 1 + 0.2 * TIME, n=n).reason.code == "drifts_across"

@@ -8,11 +8,8 @@ from benchmarks import coverage_plan
 from benchmarks.coverage import NOISE
 
 from coldwarm.stats.expected import (
-    FEWEST_BY_ORDER,
     expected,
-    further_value,
     margin,
-    mean_interval,
     middle_s,
     one_process,
 )
@@ -50,8 +47,9 @@ def test_one_process_has_a_sum_without_bounds() -> None:
 
 
 def test_bursts_that_nobody_met_extend_the_interval_upwards() -> None:
-    values = [1.0, 1.02, 0.98, 1.01, 0.99]
-    plain, wide = mean_interval(values, 0.95), mean_interval(values, 0.95, 2.0)
+    values = {str(n): value for n, value in enumerate([1.0, 1.02, 0.98, 1.01, 0.99])}
+    plain = margin([(1.0, values)], [(1.0, dict.fromkeys(values, 0.0))])
+    wide = expected([(1.0, values)])
     assert wide.low == plain.low
     assert wide.high is not None
     assert plain.high is not None
@@ -68,10 +66,9 @@ def test_one_process_scatters_more_than_the_mean() -> None:
 
 
 def test_many_processes_are_told_by_their_order() -> None:
-    values = [*range(1, FEWEST_BY_ORDER + 1)]
-    assert further_value(values) == pytest.approx((1, FEWEST_BY_ORDER))
-    low, high = further_value(range(1, 1000))
-    assert (low, high) == pytest.approx((25, 975))
+    for n, among in ((39, (1, 39)), (999, (25, 975))):
+        values = {str(value): float(value) for value in range(1, n + 1)}
+        assert one_process([(1.0, values)]) == pytest.approx(among)
 
 
 def test_what_a_round_has_in_common_cancels_in_a_margin() -> None:

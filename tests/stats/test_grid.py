@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.stats.test_planning import costs, with_new
+from tests.stats.test_planning import costs, total_s, with_new
 
 from coldwarm.contracts.base import CACHE_MODES
 from coldwarm.stats.plan_grid import MOST_CALLS, grid
-from coldwarm.stats.planning import Job, bounds, margin_bounds, middle_s, total_s
+from coldwarm.stats.planning import Job, bounds, margin_bounds, middle_s
 
 if TYPE_CHECKING:
     from coldwarm.stats.costs import Costs

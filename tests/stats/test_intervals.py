@@ -14,12 +14,10 @@ from scipy import stats
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.intervals import (
     apart,
-    bounds,
-    by_range,
     centre,
-    extension,
     median_interval,
     paired,
+    paired_rows,
 )
 
 if TYPE_CHECKING:
@@ -57,8 +55,8 @@ def test_a_confidence_is_kept_whatever_the_number(n: int, confidence: float) -> 
     rng = np.random.default_rng(n)
     hits = 0
     for _ in range(2000):
-        low, high = bounds(SKEWED["log-normal"](rng, n).tolist(), confidence=confidence)
-        hits += low <= 1 <= high
+        found = paired(SKEWED["log-normal"](rng, n).tolist(), confidence)
+        hits += found.low <= 1 <= found.high
     assert hits / 2000 >= confidence - 0.012
 
 
@@ -101,10 +99,10 @@ def test_the_extension_is_exact_for_values_spread_evenly() -> None:
     rng = np.random.default_rng(5)
     for n in (2, 3, 4, 5):
         values = rng.random((20000, n))
-        width = np.ptp(values, axis=1) * extension(n, 0.95)
-        hits = (values.min(1) - width <= 0.5) & (values.max(1) + width >= 0.5)
-        assert hits.mean() == pytest.approx(0.95, abs=0.006)
-        assert by_range(n, 0.95)
+        _, low, high = paired_rows(values, 0.95)
+        assert ((low <= 0.5) & (high >= 0.5)).mean() == pytest.approx(0.95, abs=0.006)
+        assert (low < values.min(1)).all()
+        assert (high > values.max(1)).all()
 
 
 def test_fewer_than_two_processes_have_no_interval() -> None:

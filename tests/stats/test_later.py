@@ -16,11 +16,11 @@ from tests.contracts import samples
 
 from coldwarm.contracts.observation import Block, Judgement, Phase
 from coldwarm.contracts.reasons import because
-from coldwarm.report.answers import CHEAPEST, lines
+from coldwarm.report.answers import lines
 from coldwarm.stats.answers import answer
-from coldwarm.stats.costs import Costs, costs, gather
+from coldwarm.stats.costs import gather
 from coldwarm.stats.plan_grid import grid
-from coldwarm.stats.planning import Job, plan, process_bounds, total_s
+from coldwarm.stats.planning import Job, middle_s, plan
 from coldwarm.stats.summarise import summarise
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.result import CaseResult
+    from coldwarm.stats.costs import Costs
 
 EMPTY: CacheMode = "cold_process_cold_cache"
 WARM: CacheMode = "warm_process"
@@ -130,6 +131,11 @@ def case(
     return msgspec.structs.replace(found, case=f"{program.name}_job")
 
 
+def costs(one: CaseResult) -> Costs:
+    (found,) = gather("g", [one]).known
+    return found
+
+
 def cost(program: Program, made: Sequence[int] = (256,) * 6) -> Costs:
     return costs(case(program, made))
 
@@ -144,8 +150,9 @@ def test_a_total_is_what_a_process_took(program: Program, calls: int) -> None:
     found = cost(program)
     assert found.measured_calls is not None
     assert found.measured_calls >= 258
-    assert total_s(found, job(calls)) == pytest.approx(program.total_s(calls), rel=0.03)
-    low, high = process_bounds(found, job(calls))
+    assert middle_s(found, job(calls)) == pytest.approx(program.total_s(calls), rel=0.03)
+    (planned,) = plan(gather("g", [case(program)]), job(calls)).totals
+    low, high = planned.process_low_s, planned.process_high_s
     assert low is not None
     assert high is not None
     assert low <= program.total_s(calls) * 1.01
@@ -158,7 +165,7 @@ def test_a_total_is_what_a_process_took(program: Program, calls: int) -> None:
 @pytest.mark.parametrize("calls", [500, 1_000, 10_000])
 def test_what_goes_on_as_it_did_is_foretold(program: Program, calls: int) -> None:
     found = cost(program, (600,) * 4)
-    assert total_s(found, job(calls)) == pytest.approx(program.total_s(calls), rel=0.12)
+    assert middle_s(found, job(calls)) == pytest.approx(program.total_s(calls), rel=0.12)
 
 
 @pytest.mark.parametrize("program", PROGRAMS[1:], ids=lambda one: one.name)
@@ -192,7 +199,7 @@ def test_the_named_case_is_no_longer_believed() -> None:
     assert by.measured_calls is not None
     assert by.measured_calls < 40
     # Where the first process is as long as a run makes it, the total is what it truly is.
-    assert total_s(cost(program), job(1_000)) == pytest.approx(program.total_s(1_000), rel=0.03)
+    assert middle_s(cost(program), job(1_000)) == pytest.approx(program.total_s(1_000), rel=0.03)
 
 
 @pytest.mark.parametrize("name", ["forty_slow_calls", "two_tiers", "tries_kernels", "long_tier"])
@@ -201,7 +208,7 @@ def test_a_process_that_ended_early_has_what_came_then_from_the_others(name: str
     for made in ((256, 6, 6, 6, 256), (430, 10, 9, 8, 7), (256, *range(4, 12))):
         found = cost(program, made)
         for calls in (8, 60, 200, 2_000):
-            assert total_s(found, job(calls)) == pytest.approx(program.total_s(calls), rel=0.06)
+            assert middle_s(found, job(calls)) == pytest.approx(program.total_s(calls), rel=0.06)
 
 
 def test_what_the_harness_does_between_blocks_is_no_cost_of_the_program() -> None:
@@ -220,14 +227,14 @@ def test_what_the_harness_does_between_blocks_is_no_cost_of_the_program() -> Non
         blocks[12] = msgspec.structs.replace(late, samples_s=[1.5, *late.samples_s[1:]])
         seen.append(msgspec.structs.replace(one, blocks=blocks))
     found = costs(samples.case(seen, (EMPTY, WARM)))
-    assert total_s(found, job(258)) == pytest.approx(steady.total_s(258) + 1.5, rel=0.01)
+    assert middle_s(found, job(258)) == pytest.approx(steady.total_s(258) + 1.5, rel=0.01)
 
 
 def test_processes_of_one_level_keep_their_own() -> None:
     """GIVEN a first process that is longer, and no late calls THEN others go on as they did."""
     steady = HONEST["steady"]
     found = cost(steady, (600, 30, 30, 30))
-    assert total_s(found, job(1_000)) == pytest.approx(steady.total_s(1_000), rel=0.02)
+    assert middle_s(found, job(1_000)) == pytest.approx(steady.total_s(1_000), rel=0.02)
 
 
 def test_a_curve_bends_where_calls_change() -> None:
@@ -245,14 +252,14 @@ def test_a_curve_bends_where_calls_change() -> None:
 def test_an_answer_says_from_where_on_it_is_extrapolated() -> None:
     dear_start = Program("dear", lambda n: 4.0 if n == 1 else 1 * MS)
     told = answer([case(Program("plain", steps((9**9, 3.0))), baseline=True), case(dear_start)])
-    (line,) = [one for one in lines(told) if one.label == CHEAPEST]
+    (line,) = [one for one in lines(told) if one.label == "cheapest"]
     by = told.reading("process")
     assert by is not None
     assert by.measured_calls is not None
     assert by.measured_calls < 2_000
     assert "dear (extrapolated)" in line.text
     assert f"95 % up to {by.measured_calls} calls, from there extrapolated" in line.text
-    headlines = [piece.text for piece in line.pieces if piece.verdict == CHEAPEST]
+    headlines = [piece.text for piece in line.pieces if piece.verdict == "cheapest"]
     assert headlines == ["plain"], "what lies beyond carries no headline"
 
 
@@ -265,7 +272,7 @@ def test_charts_and_the_page_have_the_same_curve(program: Program) -> None:
         for at, calls in enumerate(setting.calls):
             for one in known:
                 total = setting.curves[one.candidate].total_s[at]
-                assert total == pytest.approx(total_s(one, job(calls)))
+                assert total == pytest.approx(middle_s(one, job(calls)))
 
 
 def test_a_mean_far_above_the_median_stands_beside_it() -> None:
@@ -300,4 +307,4 @@ def test_whatever_calls_do_the_measured_total_is_theirs(
     usual, slow = steps(*zip(ends, levels, strict=True)), dict(struck)
     program = Program("any", lambda n: slow.get(n, usual(n)))
     found = cost(program, (256,) * 3)
-    assert total_s(found, job(calls)) == pytest.approx(program.total_s(calls), rel=0.05)
+    assert middle_s(found, job(calls)) == pytest.approx(program.total_s(calls), rel=0.05)

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coldwarm.report.sentences import words
-from coldwarm.stats.costs import WARM_CALL, CostGroup, Costs
-from coldwarm.stats.planning import Job, bounds, changes, ladder, new_shapes_s, plan, sweep, total_s
+from coldwarm.stats.costs import WARM_CALL, Costs, CostGroup
+from coldwarm.stats.planning import Job, bounds, changes, ladder, middle_s, new_shapes_s, plan
 
 if TYPE_CHECKING:
-    from coldwarm.contracts.answer import Caches
+    from coldwarm.contracts.answer import Caches, Plan, Sweepable
 
 
 def steady(seconds: float, scatter: float = 0.01) -> dict[str, float]:
@@ -59,6 +59,15 @@ def with_new(one: Costs, seconds: float) -> Costs:
     return dataclasses.replace(one, series={**one.series, "empty.new": steady(seconds)})
 
 
+def planned(*known: Costs, job: Job, over: Sweepable | None = None) -> Plan:
+    return plan(CostGroup("g", known, {}, {}), job, over)
+
+
+def total_s(one: Costs, job: Job) -> float:
+    """Return the seconds of a job; new shapes that were not measured cost as a warm call does."""
+    return middle_s(one, job) - new_shapes_s(one, job) / 2
+
+
 PLAIN = costs("plain", empty=0.1, filled=0.1, call=0.02, warm=0.02, compiles=False)
 JIT = costs("jit")
 
@@ -89,20 +98,20 @@ def test_new_shapes_cost_between_nothing_and_a_whole_first_call() -> None:
 
 
 def test_the_cheapest_is_told_with_its_margin() -> None:
-    few = plan(CostGroup("g", [PLAIN, JIT], {}, {}), Job(10, 1, 1, "kept"))
+    few = planned(PLAIN, JIT, job=Job(10, 1, 1, "kept"))
     assert (few.cheapest, few.verdict) == ("plain", "told_apart")
     first, second = few.totals
     assert (first.candidate, first.margin_s) == ("plain", 0)
     assert second.margin_s == pytest.approx(1.1 - 0.3)
     assert second.margin_low_s is not None
     assert second.margin_low_s > 0
-    many = plan(CostGroup("g", [PLAIN, JIT], {}, {}), Job(1000, 1, 1, "kept"))
+    many = planned(PLAIN, JIT, job=Job(1000, 1, 1, "kept"))
     assert (many.cheapest, many.verdict) == ("jit", "told_apart")
 
 
 def test_new_shapes_can_leave_the_cheapest_open() -> None:
     job = Job(calls=100, shapes=3, processes=1, caches="cold")
-    found = plan(CostGroup("g", [PLAIN, JIT], {}, {}), job)
+    found = planned(PLAIN, JIT, job=job)
     assert found.verdict == "undecided"
     assert found.reason.code == "indistinguishable"
 
@@ -110,14 +119,14 @@ def test_new_shapes_can_leave_the_cheapest_open() -> None:
 def test_a_cost_that_is_missing_is_null_with_its_reason() -> None:
     series = {key: value for key, value in JIT.series.items() if not key.startswith("filled")}
     lacking = dataclasses.replace(JIT, series=series)
-    found = plan(CostGroup("g", [PLAIN, lacking], {}, {}), Job(10, 1, 2, "kept"), "calls")
+    found = planned(PLAIN, lacking, job=Job(10, 1, 2, "kept"), over="calls")
     total = found.totals[-1]
     assert (total.candidate, total.total_s, total.margin_s) == ("jit", None, None)
     assert words(total.null_reasons["total_s"]) == "jit has no valid process: filled caches"
     assert found.cheapest == "plain"
     assert found.sweep is not None
     assert set(found.sweep.rows[0].total_s) == {"plain"}
-    alone = plan(CostGroup("g", [lacking], {}, {}), Job(10, 1, 1, "warm"))
+    alone = planned(lacking, job=Job(10, 1, 1, "warm"))
     assert (alone.cheapest, alone.null_reasons["cheapest"]) == (None, alone.reason)
 
 
@@ -126,7 +135,7 @@ def test_one_process_has_no_interval_and_no_verdict() -> None:
         series = {name: {"0": values["0"]} for name, values in one.series.items()}
         return dataclasses.replace(one, series=series)
 
-    found = plan(CostGroup("g", [single(PLAIN), single(JIT)], {}, {}), Job(10, 1, 1, "kept"))
+    found = planned(single(PLAIN), single(JIT), job=Job(10, 1, 1, "kept"))
     assert (found.cheapest, found.verdict) == ("plain", "undecided")
     assert found.totals[0].low_s is None
     assert found.totals[0].null_reasons["low_s"].code == "few_processes_each"
@@ -134,7 +143,7 @@ def test_one_process_has_no_interval_and_no_verdict() -> None:
 
 def test_pairs_stand_with_the_baseline_first() -> None:
     other = costs("other", warm=0.015)
-    found = plan(CostGroup("g", [JIT, other, PLAIN], {}, {}), Job(10, 1, 1, "kept"))
+    found = planned(JIT, other, PLAIN, job=Job(10, 1, 1, "kept"))
     assert found.baseline == "plain"
     pairs = [(one.candidate, one.baseline) for one in found.break_even]
     expected = [("jit", "plain"), ("other", "plain"), ("other", "jit")]
@@ -143,7 +152,7 @@ def test_pairs_stand_with_the_baseline_first() -> None:
 
 def test_a_sweep_finds_where_another_one_becomes_cheapest() -> None:
     job = Job(calls=200, shapes=1, processes=1, caches="kept")
-    found = sweep([PLAIN, JIT], job, "calls")
+    found = planned(PLAIN, JIT, job=job, over="calls").sweep
     assert found is not None
     (crossing,) = found.crossings
     before, at = (dataclasses.replace(job, calls=crossing.value - n) for n in (1, 0))
@@ -159,7 +168,7 @@ def test_a_sweep_keeps_within_what_can_be() -> None:
     job = Job(calls=12, shapes=4, processes=1, caches="kept")
     swept = {}
     for over in ("shapes", "calls", "processes"):
-        found = sweep([PLAIN, JIT], job, over)
+        found = planned(PLAIN, JIT, job=job, over=over).sweep
         assert found is not None
         swept[over] = [row.value for row in found.rows]
     assert swept["shapes"] == [1, 2, 5, 10, 12]
@@ -170,7 +179,7 @@ def test_a_sweep_that_nobody_has_the_costs_for_says_so() -> None:
     lacking = dataclasses.replace(
         PLAIN, series={k: v for k, v in PLAIN.series.items() if not k.startswith("filled")}
     )
-    found = plan(CostGroup("g", [lacking], {}, {}), Job(10, 1, 1, "kept"), "processes")
+    found = planned(lacking, job=Job(10, 1, 1, "kept"), over="processes")
     assert found.cheapest == "plain"
     assert found.sweep is None
     assert found.null_reasons["sweep"].code == "not_swept"

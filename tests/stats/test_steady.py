@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coldwarm.contracts.reasons import because, brief
-from coldwarm.stats.steady import detect, segments, two_levels
+from coldwarm.stats.steady import detect
 
 SEEDS = st.integers(0, 10_000)
 
@@ -127,14 +127,26 @@ def test_two_levels_in_turn_are_flagged(seed: int) -> None:
 def test_one_skewed_mode_is_not_flagged(seed: int, shape: str) -> None:
     rng = np.random.default_rng(seed)
     noise = getattr(rng, {"normal": "standard_normal"}.get(shape, shape))(size=200)
-    assert two_levels((1 + 0.05 * np.abs(noise)).tolist()) is None
+    assert detect(blocks(1e-3 * (1 + 0.05 * np.abs(noise)))).levels is None
 
 
-def test_pieces_cover_the_series_and_equal_values_are_one_piece() -> None:
-    assert segments([1.0] * 50) == [(0, 50)]
-    pieces = segments(noisy(7, 1001).tolist())
-    assert pieces[0][0] == 0
-    assert pieces[-1][1] == 1001
+def test_equal_values_are_steady_from_the_first_call_and_nothing_is_lost() -> None:
+    equal = detect([[1.0] * 50])
+    assert (equal.steady, equal.warmup, equal.reentry) == (True, 0, 0)
+    assert equal.samples == (1.0,) * 50
+    long = detect([noisy(7, 1001).tolist()])
+    assert long.warmup + long.reentry + len(long.samples) == 1001
+
+
+def test_a_burst_does_not_turn_the_slope_of_the_second_half() -> None:
+    series = np.ones(120)
+    assert detect([series.tolist()]).change == 0
+    series[100:108] *= 5
+    assert detect([series.tolist()]).change == pytest.approx(0, abs=1e-9)
+    rising = np.exp(0.03 * np.linspace(0, 2, 120))
+    assert detect([rising.tolist()]).change == pytest.approx(0.03, rel=0.02)
+    assert detect([[1.0] * 4]).change is None
+    assert detect([[0.0] * 10]).change is None
 
 
 @pytest.mark.measures

@@ -12,13 +12,14 @@ from tests.contracts import samples
 from tests.stats import results
 
 from coldwarm.contracts.base import Difference
+from coldwarm.contracts.comparison import SideDifference
 from coldwarm.contracts.environment import Cpu, Frequency
 from coldwarm.contracts.observation import Gate, Telemetry
 from coldwarm.contracts.policy import Policy
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import Measured
 from coldwarm.errors import NothingComparableError, UsageError
-from coldwarm.report.compare import WAYS_ON, nothing_valid, refused
+from coldwarm.report.compare import nothing_valid, refused
 from coldwarm.stats.comparable import FIELDS as COMPARED
 from coldwarm.stats.compared_results import IncomparableError, NothingValidError, compare_results
 
@@ -148,7 +149,9 @@ def test_what_must_agree_is_refused_by_name_and_can_be_allowed(
 
 
 def test_every_field_says_what_to_do() -> None:
-    assert tuple(WAYS_ON) == COMPARED
+    for field in COMPARED:
+        one = SideDifference(field=field, name=field, a="1", b="2", cases=["c"])
+        assert f"to mend {field}: " in refused(IncomparableError([one], []))
 
 
 def another_machine() -> Environment:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.reasons import Reason
 
 TITLE = "The answer"
-CHEAPEST = "cheapest"
+_CHEAPEST = "cheapest"
 _CANNOT = "this run cannot tell"
 _EXTRAPOLATED = " (extrapolated)"
 _DIGITS = 2
@@ -72,7 +72,7 @@ def _calls(answer: Answer) -> Iterator[Line]:
         said.append(Piece(f" ({', '.join(sure)})"))
     changed = [one for one in answer.changes if one.code != "longer_process"]
     said += [Piece(f"; {words(one)}{_beyond(answer, one)}") for one in changed]
-    yield Line(CHEAPEST, tuple(said))
+    yield Line(_CHEAPEST, tuple(said))
 
 
 def _beyond(answer: Answer, change: Reason) -> str:
@@ -128,7 +128,7 @@ def _joined(told: Sequence[CallRange]) -> list[CallRange]:
 def _range(by: ByCalls, told: Sequence[CallRange], place: int, one: CallRange) -> Iterator[Piece]:
     beyond = by.is_extrapolated(one.from_calls)
     names = f"{either(one.among)}{_EXTRAPOLATED if beyond else ''}"
-    who = Piece(names, CHEAPEST if one.cheapest and not beyond else "")
+    who = Piece(names, _CHEAPEST if one.cheapest and not beyond else "")
     of = " calls of a process" if place == 0 else ""
     last = place == len(told) - 1
     if place == 0 and one.from_calls == 1:

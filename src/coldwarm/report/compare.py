@@ -293,7 +293,7 @@ def further(one: UnshownLimit, what: str = "round", of: str = "") -> str:
     return text if one.further_s is None else f"{text}, {units.duration(one.further_s)}"
 
 
-WAYS_ON = {
+_WAYS_ON = {
     "workload": "its source differs, so it is another job: measure both with the same source",
     "backend": (
         "its source differs, so candidates may be built, called or waited for in another way: "
@@ -330,7 +330,7 @@ def refused(error: IncomparableError) -> str:
         side = "A and B" if case.side == "both" else case.side
         lines.append(f"  {FAILED}: in {side}: {with_advice(case.reason)} ({case.case})")
     lines += [f"  {_disagreement(item)}{_of(item.cases)}" for item in error.differences]
-    lines += [f"to mend {field}: {WAYS_ON[field]}" for field in error.fields]
+    lines += [f"to mend {field}: {_WAYS_ON[field]}" for field in error.fields]
     effect = "compares all the same, with a warning"
     if error.failed:
         others = ", and compares the others with a warning" if len(error.fields) > 1 else ""

@@ -231,8 +231,8 @@ class Budget:
         return spent_s / (spent_s + left_s) if spent_s + left_s else 1.0, left_s
 
 
-SETTLED_DIFFERENT = 0.999
-SETTLED_SAME = 0.99
+_SETTLED_DIFFERENT = 0.999
+_SETTLED_SAME = 0.99
 """Confidence that settles a verdict before the last look."""
 _WARM_FINER = 0.4
 """The precision asked for is that of first results; of warm calls it is so much finer."""
@@ -276,11 +276,11 @@ def _rounds_for_verdict(
             tested=False,
         )[0]
 
-    different = judged(SETTLED_DIFFERENT)
+    different = judged(_SETTLED_DIFFERENT)
     if n < FEWEST_FOR_CONFIDENCE and different.verdict == "undecided":
         far = _are_far(*(_values(mode, ledger.good(one, mode)) for one in (baseline, case)))
         return max(1, (FEWEST_FOR_FAR if far else FEWEST_FOR_CONFIDENCE) - n)
-    if different.verdict in {"faster", "slower"} or judged(SETTLED_SAME).verdict == "same":
+    if different.verdict in {"faster", "slower"} or judged(_SETTLED_SAME).verdict == "same":
         return 0
     return max(1, _rounds_for(different, n, math.log1p(threshold), options.max_runs) - n)
 
@@ -303,12 +303,12 @@ def _rounds_for(seen: Comparison, n: int, band: float, most: int) -> int:
     if not seen.ratio or not seen.low or not seen.high:
         return n + 1  # nothing is known of their scatter
     scatter = (
-        math.log(seen.high / seen.low) / 2 / distribution.expected_of_pairs(n, SETTLED_DIFFERENT)
+        math.log(seen.high / seen.low) / 2 / distribution.expected_of_pairs(n, _SETTLED_DIFFERENT)
     )
     away = abs(abs(math.log(seen.ratio)) - band)
     numbers = range(n + 1, most)
     reached = distribution.expected_of_pairs
-    return next((k for k in numbers if scatter * reached(k, SETTLED_DIFFERENT) <= away), most)
+    return next((k for k in numbers if scatter * reached(k, _SETTLED_DIFFERENT) <= away), most)
 
 
 _FIGURE = 0.2

@@ -11,7 +11,7 @@ whichever reading, is to hold with 95 %: each of the k - 1 others could push it 
 readings, so a pair is judged with 1 - 4 % / (k - 1) / m, and one of few rounds more surely yet
 (``_FEW``). ``benchmarks/answers.py`` simulates how often that holds.
 
-Below ``FEWEST`` rounds nothing is told: candidates with fewer processes are left out and named.
+Below ``_FEWEST_ROUNDS`` rounds nothing is told: candidates with fewer processes are left out and named.
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ What every round puts more than ``FAR`` times apart is told without that."""
 _ERROR = 0.8 * (1 - CONFIDENCE)
 """What is given to all pairs together: a little less than is stated, because one draw of costs is
 looked at at many numbers of calls."""
-FEWEST = 3
+_FEWEST_ROUNDS = 3
 """Rounds from which a candidate can be told to be the cheapest."""
 _STEP = 1.2
 """Between numbers of calls at which a change is looked for."""
@@ -268,8 +268,8 @@ def _fault(one: Costs, needed: tuple[str, str, str]) -> Reason | None:
     if missing is not None:
         return missing
     n = min(len(one.series[name]) for name in needed)
-    if n < FEWEST:
-        return because("few_processes", n_processes=n, n_needed=FEWEST)
+    if n < _FEWEST_ROUNDS:
+        return because("few_processes", n_processes=n, n_needed=_FEWEST_ROUNDS)
     return None
 
 
@@ -310,7 +310,7 @@ def _signs(held: Dearer, calls: Floats, error: float) -> tuple[Signs, Signs]:
     far = math.log(FAR)
     # As verdicts do (``ratio``): few rounds tell what every one of them puts far apart.
     sure = _sides((low > 0) | (few & (least > far)), (high < 0) | (few & (greatest < -far)))
-    return _sides(middle > 0, middle < 0), sure if held.n >= FEWEST else np.zeros_like(sure)
+    return _sides(middle > 0, middle < 0), sure if held.n >= _FEWEST_ROUNDS else np.zeros_like(sure)
 
 
 def _sides(first: Flags, other: Flags) -> Signs:

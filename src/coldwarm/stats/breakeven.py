@@ -59,7 +59,7 @@ _TRIED: tuple[int, ...] = (
 _Verdict = Literal["from", "until", "at_once", "never", "undecided"]
 
 
-def no_dearer_from(dearer: Curve) -> int | None:
+def _no_dearer_from(dearer: Curve) -> int | None:
     """Return the least N such that the candidate is no dearer at N calls and at all above.
 
     ``None`` where it is dearer in the end. Of several changes the last one counts.
@@ -69,7 +69,7 @@ def no_dearer_from(dearer: Curve) -> int | None:
     return _last(lambda calls: dearer(calls) > 0) + 1
 
 
-def no_dearer_until(dearer: Curve) -> int | None:
+def _no_dearer_until(dearer: Curve) -> int | None:
     """Return the largest N at which the candidate is no dearer, 0 where there is none.
 
     ``None`` where it is no dearer in the end.
@@ -124,7 +124,7 @@ def break_even(ours: Costs, theirs: Costs, reading: Reading) -> BreakEven:
     )
     if math.isinf(found.best(None)):
         few = because("few_processes_each", n_needed=FEWEST_FOR_INTERVAL)
-        finding = _Finding("undecided", few, no_dearer_from(found.middle))
+        finding = _Finding("undecided", few, _no_dearer_from(found.middle))
     else:
         finding = _judge(found)
     return _written(ours, theirs, reading, finding, held.basis, held.n)
@@ -174,14 +174,14 @@ def _sign(low: float, high: float) -> int:
 
 
 def _pays_off(found: _Bounded) -> _Finding:
-    calls, low, high = (no_dearer_from(at) for at in (found.middle, found.best, found.worst))
+    calls, low, high = (_no_dearer_from(at) for at in (found.middle, found.best, found.worst))
     if high == 1:
         return _Finding("at_once", because("neither_differs", which="dearer"), calls, low, 1)
     return _Finding("from", because("warm_call_differs", which="cheaper"), calls, low, high)
 
 
 def _paid_off(found: _Bounded) -> _Finding:
-    calls, low, high = (no_dearer_until(at) for at in (found.middle, found.worst, found.best))
+    calls, low, high = (_no_dearer_until(at) for at in (found.middle, found.worst, found.best))
     if high == 0:
         return _Finding("never", because("neither_differs", which="cheaper"), end="never")
     return _Finding("until", because("warm_call_differs", which="dearer"), calls, low, high)
@@ -189,9 +189,9 @@ def _paid_off(found: _Bounded) -> _Finding:
 
 def _open_end(found: _Bounded, *, dearer: bool) -> _Finding:
     if dearer:
-        calls, low = no_dearer_from(found.middle), no_dearer_from(found.best)
+        calls, low = _no_dearer_from(found.middle), _no_dearer_from(found.best)
     else:
-        calls, low = no_dearer_until(found.middle), no_dearer_until(found.worst)
+        calls, low = _no_dearer_until(found.middle), _no_dearer_until(found.worst)
     reason = because("start_differs", which="dearer" if dearer else "cheaper")
     verdict: _Verdict = "undecided" if calls is None else "from" if dearer else "until"
     return _Finding(verdict, reason, calls, low, None, "never" if dearer else "at_once")

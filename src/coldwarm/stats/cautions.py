@@ -268,13 +268,13 @@ def _untried(observations: Sequence[Observation]) -> list[Caution]:
     return [_caution("other_calls", None, (len(some), n_seen), some[0])] if some else []
 
 
-HELD_BACK = {"untried", "unlike_for_others", "answers_kept"}
+_HELD_BACK = {"untried", "unlike_for_others", "answers_kept"}
 """Codes of cautions for which nothing is said to be the fastest, or the cheapest."""
 
 
 def held_back(case: CaseResult) -> Reason | None:
     """Return why no headline may rest on a case; ``None``: one may."""
-    found = (one.reason for one in case.warnings if one.reason.code in HELD_BACK)
+    found = (one.reason for one in case.warnings if one.reason.code in _HELD_BACK)
     return next(found, None)
 
 

@@ -136,7 +136,7 @@ def measured_calls(sides: Iterable[Costs | PlanTotal]) -> int | None:
     return min((one for one in known if one is not None), default=None)
 
 
-def costs(case: CaseResult) -> Costs:
+def _costs(case: CaseResult) -> Costs:
     """Return what the valid processes of a case cost."""
     series: dict[str, Series] = {}
     compiles = False
@@ -341,7 +341,7 @@ def gather(name: str, cases: Sequence[CaseResult]) -> CostGroup:
         if case.status == "failed" or not case.observations:
             missing[case.candidate] = case.reason or because("unstated")
             continue
-        known.append(costs(case))
+        known.append(_costs(case))
         measured.append(case)
         if case.warm and not case.warm.steady.steady:
             moving[case.candidate] = case.warm.steady.reason

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _P95 = 0.95
 
 
-def values_needed(q: float) -> int:
+def _values_needed(q: float) -> int:
     """Return how many values the quantile ``q`` (0..1) needs: one beyond it on average.
 
     Twenty for the 95th and for the 5th percentile, a hundred for the 99th, two for the median.
@@ -46,9 +46,9 @@ def values_needed(q: float) -> int:
     return math.ceil(round(1 / min(q, 1 - q), 6))
 
 
-def quantile(values: Sequence[float], q: float) -> tuple[float | None, Reason | None]:
+def _quantile(values: Sequence[float], q: float) -> tuple[float | None, Reason | None]:
     """Return a quantile (0 < q < 1, linear between values), or ``None`` and the reason why."""
-    needed = values_needed(q)
+    needed = _values_needed(q)
     if len(values) < needed:
         return None, because("few_values", n_values=len(values), n_needed=needed)
     return float(np.quantile(np.asarray(values, dtype=np.float64), q)), None
@@ -65,7 +65,7 @@ def summary(groups: Sequence[Sequence[float]]) -> Summary:
     """
     interval = median_interval(group_medians(groups).tolist())
     samples = list(chain.from_iterable(groups))
-    p95, p95_reason = quantile(samples, _P95)
+    p95, p95_reason = _quantile(samples, _P95)
     reasons = {"p95": p95_reason} if p95_reason else {}
     if interval.reason:
         reasons |= {"low": interval.reason, "high": interval.reason}

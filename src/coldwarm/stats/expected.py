@@ -82,7 +82,7 @@ def expected(terms: Sequence[Term], confidence: float = CONFIDENCE) -> Bounded:
 
 def _of_one_side(terms: Sequence[Term], confidence: float, ranges: float) -> Bounded:
     if rounds := whole_rounds(terms):
-        found = mean_interval(_sums(terms, rounds), confidence, ranges)
+        found = _mean_interval(_sums(terms, rounds), confidence, ranges)
         return Bounded(found.middle, _not_negative(found.low), found.high)
     each = 1 - (1 - confidence) / len(terms)
     middle = middle_s(terms)
@@ -90,12 +90,12 @@ def _of_one_side(terms: Sequence[Term], confidence: float, ranges: float) -> Bou
         return Bounded(middle, None, None)
     low = high = 0.0
     for number, series in terms:
-        found = mean_interval([number * value for value in series.values()], each, ranges)
+        found = _mean_interval([number * value for value in series.values()], each, ranges)
         low, high = low + (found.low or 0.0), high + (found.high or 0.0)
     return Bounded(middle, _not_negative(low), high)
 
 
-def mean_interval(values: Sequence[float], confidence: float, ranges: float = 0.0) -> Bounded:
+def _mean_interval(values: Sequence[float], confidence: float, ranges: float = 0.0) -> Bounded:
     """Return the mean of two values or more with its interval by Student's t.
 
     ``ranges``: what a further process that was struck takes more, in ranges of the values; the
@@ -120,10 +120,10 @@ def _unseen_share(n: int) -> float:
 def one_process(terms: Sequence[Term]) -> tuple[float, float] | None:
     """Return where the sum of a further process will lie; ``None``: too few rounds have it all."""
     rounds = whole_rounds(terms)
-    return further_value(_sums(terms, rounds)) if rounds else None
+    return _further_value(_sums(terms, rounds)) if rounds else None
 
 
-def further_value(values: Sequence[float]) -> tuple[float, float]:
+def _further_value(values: Sequence[float]) -> tuple[float, float]:
     """Return where a further value will lie, from two or more that are above 0."""
     ordered = np.sort(np.asarray(values, dtype=np.float64))
     n = len(ordered)
@@ -146,7 +146,7 @@ def margin(ours: Sequence[Term], theirs: Sequence[Term], confidence: float = CON
     """
     if rounds := whole_rounds(ours, theirs):
         pairs = zip(_sums(ours, rounds), _sums(theirs, rounds), strict=True)
-        return mean_interval([mine - other for mine, other in pairs], confidence)
+        return _mean_interval([mine - other for mine, other in pairs], confidence)
     first, second = (_of_one_side(side, confidence, 0.0) for side in (ours, theirs))
     middle = first.middle - second.middle
     if first.low is None or first.high is None or second.low is None or second.high is None:
@@ -243,7 +243,7 @@ def _costs(terms: Terms, rounds: Sequence[str]) -> Floats:
 
 
 def _interval(sums: Floats, ranges: float) -> tuple[Floats, Floats, Floats]:
-    """Return the mean of each row with its interval, as ``mean_interval`` does of one."""
+    """Return the mean of each row with its interval, as ``_mean_interval`` does of one."""
     n = sums.shape[1]
     mean = sums.mean(axis=1)
     half = student(0.5 + CONFIDENCE / 2, n - 1) * sums.std(axis=1, ddof=1) / math.sqrt(n)

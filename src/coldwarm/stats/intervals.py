@@ -7,7 +7,7 @@ on interpolated order statistics", 1986): nothing is assumed of how processes sc
 does not depend on the next (``serial`` looks for that). Fewer values hold the median between
 them with a chance of 1 - 2^(1-n): 50 % for two, 75 % for three, 87.5 % for four, 93.75 % for five.
 Their range is then stated as what it is, with that confidence; where a surer one has to be had,
-the range is extended (``extension``), so that no bound of finite values is infinite.
+the range is extended (``_extension``), so that no bound of finite values is infinite.
 
 *Two sides in common rounds.* What the machine does in a round falls on both, so each round gives
 one log-ratio, and their median is bounded in the same way, at any number of rounds and at any
@@ -126,7 +126,7 @@ def median_interval(values: Sequence[float], *, confidence: float = CONFIDENCE) 
     return _Interval(float(low), float(high), confidence=confidence)
 
 
-def bounds(values: Sequence[float], *, confidence: float = CONFIDENCE) -> tuple[float, float]:
+def _bounds(values: Sequence[float], *, confidence: float = CONFIDENCE) -> tuple[float, float]:
     """Bound the median of two values or more at a confidence, whatever their sign and number."""
     found = paired(values, confidence)
     return found.low, found.high
@@ -142,7 +142,7 @@ def by_range(n: int, confidence: float) -> bool:
     return range_confidence(n) < confidence
 
 
-def extension(n: int, confidence: float) -> float:
+def _extension(n: int, confidence: float) -> float:
     """How far the range of ``n`` values is extended on each side, in widths of the range.
 
     All n values fall on one side of the median with chance 2^(1-n). For values spread evenly on
@@ -195,7 +195,7 @@ def paired_rows(values: Floats, confidence: float) -> tuple[Floats, Floats, Floa
     n = ordered.shape[-1]
     middle = np.asarray(np.median(ordered, axis=-1))
     if by_range(n, confidence):
-        margin = extension(n, confidence) * (ordered[..., -1] - ordered[..., 0])
+        margin = _extension(n, confidence) * (ordered[..., -1] - ordered[..., 0])
         return middle, ordered[..., 0] - margin, ordered[..., -1] + margin
     return middle, *_between_ranks(ordered, confidence)
 
@@ -203,7 +203,7 @@ def paired_rows(values: Floats, confidence: float) -> tuple[Floats, Floats, Floa
 def apart(ours: Sequence[float], theirs: Sequence[float], confidence: float) -> Centre:
     """Bound how much ours exceed theirs, by joining the two intervals (recovered variances)."""
     (low_1, high_1), (low_2, high_2) = (
-        bounds(side, confidence=confidence) for side in (ours, theirs)
+        _bounds(side, confidence=confidence) for side in (ours, theirs)
     )
     middle_1, middle_2 = float(np.median(ours)), float(np.median(theirs))
     down = math.hypot(middle_1 - low_1, high_2 - middle_2)
@@ -231,7 +231,7 @@ def estimate(series: Series, confidence: float) -> Bounded:
     values = list(series.values())
     if len(values) < FEWEST_FOR_INTERVAL:
         return Bounded(median_of(values), None, None)
-    low, high = bounds(values, confidence=confidence)
+    low, high = _bounds(values, confidence=confidence)
     return Bounded(median_of(values), max(0.0, low), high)
 
 

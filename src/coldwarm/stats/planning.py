@@ -71,7 +71,7 @@ def plan(group: CostGroup, job: Job, over: Sweepable | None = None) -> Plan:
     verdict, reason = _verdict(best, [one for one in totals if one.candidate not in held], job)
     if best is None and held:
         verdict, reason = "undecided", next(iter(held.values()))
-    swept = sweep(free, job, over) if over else None
+    swept = _sweep(free, job, over) if over else None
     return Plan(
         group=group.name,
         calls=job.calls,
@@ -129,7 +129,7 @@ def _total(one: Costs, job: Job, best: Costs | None) -> PlanTotal:
         reasons |= dict.fromkeys(("low_s", "high_s"), few)
     if margin_low_s is None:
         reasons |= dict.fromkeys(("margin_low_s", "margin_high_s"), few)
-    process_low_s, process_high_s = process_bounds(one, job)
+    process_low_s, process_high_s = _process_bounds(one, job)
     n_rounds, n_left_out = _rounds_of(one, job)
     n_of_one, _ = _rounds_of(one, job.of_one)
     if not n_rounds:
@@ -140,7 +140,7 @@ def _total(one: Costs, job: Job, best: Costs | None) -> PlanTotal:
     return PlanTotal(
         candidate=one.candidate,
         case=one.case,
-        total_s=total_s(one, job),
+        total_s=_total_s(one, job),
         new_shapes_s=new_shapes_s(one, job),
         low_s=low_s,
         high_s=high_s,
@@ -294,7 +294,7 @@ def _new_shapes(one: Costs, job: Job) -> list[tuple[Mapping[str, float], int]]:
     return [(series, n) for series, n in calls if expected_s([(1.0, series)]) > warm_s]
 
 
-def total_s(one: Costs, job: Job) -> float:
+def _total_s(one: Costs, job: Job) -> float:
     """Return the seconds of a job; new shapes that were not measured cost as a warm call does."""
     return expected_s(paid(one, job))
 
@@ -310,7 +310,7 @@ def new_shapes_s(one: Costs, job: Job) -> float:
 
 def middle_s(one: Costs, job: Job) -> float:
     """Return the total by which candidates are ranked: new shapes at half of their most."""
-    return total_s(one, job) + new_shapes_s(one, job) / 2
+    return _total_s(one, job) + new_shapes_s(one, job) / 2
 
 
 def _others(name: str, job: Job, *candidates: Costs) -> int:
@@ -374,7 +374,7 @@ def _ends(found: Bounded) -> tuple[float, float] | tuple[None, None]:
     return found.low, found.high
 
 
-def process_bounds(one: Costs, job: Job) -> tuple[float, float] | tuple[None, None]:
+def _process_bounds(one: Costs, job: Job) -> tuple[float, float] | tuple[None, None]:
     """Return where one process of the job will lie, whatever new shapes cost."""
     least, most = (one_process(paid(one, job.of_one, share)) for share in (0.0, 1.0))
     return (None, None) if least is None or most is None else (least[0], most[1])
@@ -396,7 +396,7 @@ def largest(job: Job, over: Sweepable) -> Job:
     return _at(job, over, _swept(job, over)[-1])
 
 
-def sweep(known: Sequence[Costs], job: Job, over: Sweepable) -> Sweep | None:
+def _sweep(known: Sequence[Costs], job: Job, over: Sweepable) -> Sweep | None:
     """Cost the job at 1, 2, 5, 10, … of one of its numbers, and find what becomes cheapest.
 
     ``None``: no candidate has the costs of all of these jobs.
@@ -413,7 +413,7 @@ def sweep(known: Sequence[Costs], job: Job, over: Sweepable) -> Sweep | None:
     rows = [
         SweepRow(
             value=value,
-            total_s={one.candidate: total_s(one, there) for one in able},
+            total_s={one.candidate: _total_s(one, there) for one in able},
             new_shapes_s={one.candidate: new_shapes_s(one, there) for one in able},
             ranked_s={one.candidate: middle_s(one, there) for one in able},
             cheapest=cheapest(value),

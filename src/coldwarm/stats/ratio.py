@@ -182,7 +182,7 @@ def _of_rounds(values: Sequence[float], basis: Reason) -> Differences:
         extent,
         len(values),
         basis,
-        related=related(values),
+        related=_related(values),
     )
 
 
@@ -195,7 +195,7 @@ def _of_sides(ours: Sequence[float], theirs: Sequence[float], basis: Reason) -> 
         extent,
         n,
         basis,
-        related=related(ours) or related(theirs),
+        related=_related(ours) or _related(theirs),
     )
 
 
@@ -228,7 +228,7 @@ def compare_differences(  # noqa: PLR0913 - as ``compare``
         verdict = _verdict(at, band)
         reason = because(_PLACES[verdict], found.basis, confidence_share=confidence)
     if found.related:
-        reason = because("several", reason, because("rounds_related", false_share=FALSE_ALARMS))
+        reason = because("several", reason, because("rounds_related", false_share=_FALSE_ALARMS))
     reach = max(at.high - at.middle, at.middle - at.low) + band
     return Comparison(
         metric=metric,
@@ -384,10 +384,10 @@ def _median(block: Block) -> float:
     return float(np.median(block.samples_s))
 
 
-ERROR_RATE = 0.05
+_ERROR_RATE = 0.05
 
 
-def held(comparisons: Sequence[Comparison], rate: float = ERROR_RATE) -> list[Comparison]:
+def held(comparisons: Sequence[Comparison], rate: float = _ERROR_RATE) -> list[Comparison]:
     """Return the comparisons of a table, those undecided whose verdicts are too many to trust.
 
     A verdict that was told from the range of a few values has no p-value, and is kept.
@@ -411,11 +411,11 @@ def held(comparisons: Sequence[Comparison], rate: float = ERROR_RATE) -> list[Co
 
 _FEWEST_TO_RELATE = 8
 """Values from which it is looked for."""
-FALSE_ALARMS = 0.02
+_FALSE_ALARMS = 0.02
 """Share of independent series that are called related."""
 
 
-def related(values: Sequence[float]) -> bool:
+def _related(values: Sequence[float]) -> bool:
     """Say whether neighbours are more alike than those of independent values mostly are."""
     n = len(values)
     if n < _FEWEST_TO_RELATE:
@@ -426,7 +426,7 @@ def related(values: Sequence[float]) -> bool:
         return False
     ratio = float((np.diff(ranks) ** 2).sum()) / apart
     error = math.sqrt(4 * (n - 2) * (5 * n * n - 2 * n - 9) / (5 * n * (n + 1) * (n - 1) ** 2))
-    return bool(ndtr((ratio - 2) / error) < FALSE_ALARMS)
+    return bool(ndtr((ratio - 2) / error) < _FALSE_ALARMS)
 
 
 def _ranks(values: Sequence[float]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

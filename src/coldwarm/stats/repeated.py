@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult, Measured
     from coldwarm.contracts.snapshot import Agreement
 
-RESOLUTION = 0.2
+_RESOLUTION = 0.2
 """The relative difference that must have been visible where two figures are said to agree."""
 _THRESHOLDS: dict[MetricKind, float] = {"cold": 0.1, "warm": 0.1, "memory": 0.1}
 """The relative difference that matters between two runs at different times."""
@@ -208,6 +208,6 @@ def _agreement(
     if apart is None or shown is None:
         return "undecided"
     inside = apart.low >= 1 / (1 + threshold) and apart.high <= 1 + threshold
-    if shown <= RESOLUTION and (inside or apart.low <= 1 <= apart.high):
+    if shown <= _RESOLUTION and (inside or apart.low <= 1 <= apart.high):
         return "agrees"
     return "undecided"

@@ -27,7 +27,7 @@ _MOST_POINTS = 250
 """Longer series are first reduced to medians of neighbours, since the cost grows as n²."""
 
 
-def segments(values: Sequence[float]) -> list[tuple[int, int]]:
+def _segments(values: Sequence[float]) -> list[tuple[int, int]]:
     """Return the half-open index ranges of constant level, in order, covering all values."""
     series = np.asarray(values, dtype=np.float64)
     points, stride = _condensed(series)
@@ -109,7 +109,7 @@ class TwoLevels:
     upper_share: float
 
 
-def two_levels(values: Sequence[float]) -> TwoLevels | None:
+def _two_levels(values: Sequence[float]) -> TwoLevels | None:
     """Return the two levels of a series, or ``None`` where one level describes it.
 
     The sorted values are cut where the two parts differ most from each other (Otsu's
@@ -165,7 +165,7 @@ class Steadiness:
     a process that is not steady, the second half of its series, so that there is a figure to show
     beside the reason. ``levels`` is set where they jump between two levels. ``change`` is what
     the series shows from half-time on, or from where it became steady if that was later, as a
-    logarithm of the last level over the first (``slope``); ``None``: samples are too few.
+    logarithm of the last level over the first (``_slope``); ``None``: samples are too few.
     """
 
     steady: bool
@@ -196,7 +196,7 @@ def _detect(blocks: tuple[tuple[float, ...], ...]) -> Steadiness:
         return _unsteady(reason, series, where, total)
     if series.min() <= 0:
         return _unsteady(because("below_clock"), series, where, total)
-    pieces = segments(series.tolist())
+    pieces = _segments(series.tolist())
     change = _halves(series)
     if abs(change) > _TOLERANCE / 2 and _is_slope(series.tolist(), pieces):
         return _unsteady(because("drifts", change_share=change), series, where, total)
@@ -213,8 +213,8 @@ def _detect(blocks: tuple[tuple[float, ...], ...]) -> Steadiness:
         warmup=warmup,
         reentry=total - warmup - len(samples),
         samples=samples,
-        levels=two_levels(samples),
-        change=slope(series[max(start, len(series) // 2) :]),
+        levels=_two_levels(samples),
+        change=_slope(series[max(start, len(series) // 2) :]),
     )
 
 
@@ -316,7 +316,7 @@ def _drift(series: Floats) -> Reason | None:
     return because("drifts", change_share=change)
 
 
-def slope(values: Floats) -> float | None:
+def _slope(values: Floats) -> float | None:
     """Return the logarithm of the last level over the first, on the line through a series.
 
     The line is that of the median slope between all pairs (Theil and Sen), which a burst of slow
@@ -364,5 +364,5 @@ def _unsteady(reason: Reason, series: Floats, where: NDArray[np.int64], total: i
         warmup=warmup,
         reentry=total - warmup - len(samples),
         samples=samples,
-        change=slope(series[start:]),
+        change=_slope(series[start:]),
     )

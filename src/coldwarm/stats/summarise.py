@@ -73,7 +73,7 @@ def summarise(
     says that it was not reached. ``inspected_call_s`` is what making and calling a user's own
     function for the first time took when it was inspected.
     """
-    cold = [cold_summary(observations, mode) for mode in cache_modes if mode != WARM]
+    cold = [_cold_summary(observations, mode) for mode in cache_modes if mode != WARM]
     processes = warm_processes(observations) if WARM in cache_modes else []
     warm = warm_summary(observations, processes) if WARM in cache_modes else None
     warnings = case_warnings(observations, cold, warm, processes, precision)
@@ -82,7 +82,7 @@ def summarise(
     return CaseSummary(cold, warm, warnings + differing, counted)
 
 
-def cold_summary(observations: Sequence[Observation], mode: CacheMode) -> ColdSummary:
+def _cold_summary(observations: Sequence[Observation], mode: CacheMode) -> ColdSummary:
     """Summarise one cold mode; figures that no process has are absent, with the reason."""
     valid = counted(observations, mode)
     seconds: dict[str, Summary] = {}
@@ -137,7 +137,7 @@ def figure(observation: Observation, name: str) -> float | None:
         return observation.ttfr_process_s
     if name == "start":
         return _start(observation)
-    if name in LOOP_FIGURES:
+    if name in _LOOP_FIGURES:
         return _loop_figure(observation, name)
     return observation.new_shape_s if name == "new_shape" else _phase_or_part(observation, name)
 
@@ -173,7 +173,7 @@ def _figure_names(observations: Sequence[Observation]) -> list[str]:
     if any(name.startswith("new_shape_") for name in names):
         names.append("new_shape")
     if any(observation.loop for observation in observations):
-        names += LOOP_FIGURES
+        names += _LOOP_FIGURES
     return list(dict.fromkeys(names))
 
 
@@ -181,7 +181,7 @@ def _why_absent(observations: Sequence[Observation], name: str) -> Reason:
     """Return the reason that the processes give for a figure that none of them has."""
     if not observations:
         return because("no_valid_process")
-    if name in LOOP_FIGURES:
+    if name in _LOOP_FIGURES:
         return _why_no_loop_figure(observations, name)
     part = name.removeprefix("first_call.")
     for observation in observations:
@@ -304,7 +304,7 @@ def _compare_warm(
 
 
 _CALL_PARTS = ("trace", "lower", "compile", "cache_read", "rest")
-LOOP_FIGURES = (
+_LOOP_FIGURES = (
     "total",
     "loop",
     *(f"loop.{part}" for part in _CALL_PARTS),
@@ -312,7 +312,7 @@ LOOP_FIGURES = (
     "step.plain",
 )
 """Keys of ``ColdSummary.seconds`` that a scenario has besides."""
-NO_STEP = {
+_NO_STEP = {
     "step.compiling": because("no_compiling_step"),
     "step.plain": because("no_plain_step"),
 }
@@ -325,7 +325,7 @@ def _loop_figure(observation: Observation, name: str) -> float | None:
         return None
     if name in {"total", "loop"}:
         return account.total_s if name == "total" else account.loop_s
-    if name in NO_STEP:
+    if name in _NO_STEP:
         return _step_s(observation, compiling=name == "step.compiling")
     value: float | None = getattr(account.parts, f"{name.removeprefix('loop.')}_s")
     return value
@@ -348,8 +348,8 @@ def _why_no_loop_figure(observations: Sequence[Observation], name: str) -> Reaso
         account = observation.loop
         if account is None:
             continue
-        if name in NO_STEP:
-            return account.null_reasons.get("compiling_steps", NO_STEP[name])
+        if name in _NO_STEP:
+            return account.null_reasons.get("compiling_steps", _NO_STEP[name])
         field = f"{name.removeprefix('loop.')}_s"
         return account.parts.null_reasons.get(field, because("not_recorded"))
     return because("not_recorded")
@@ -491,7 +491,7 @@ class _Drift:
         return self.low > _SMALLEST_DRIFT or self.high < -_SMALLEST_DRIFT
 
 
-def across(changes: Sequence[float | None]) -> _Drift | None:
+def _across(changes: Sequence[float | None]) -> _Drift | None:
     """Return what processes show together, each by its slope; ``None``: they are too few."""
     known = [change for change in changes if change is not None]
     if len(known) < _FEWEST_PROCESSES:
@@ -513,7 +513,7 @@ def steady_state(processes: Sequence[WarmProcess]) -> SteadyState:
     at all.
     """
     states = [process.steadiness for process in processes]
-    found = across([state.change for state in states])
+    found = _across([state.change for state in states])
     against = _against(states, found)
     return SteadyState(
         steady=against is None,
