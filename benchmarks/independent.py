@@ -29,7 +29,7 @@ from rich.console import Console
 from rich.table import Table
 
 from coldwarm import __version__
-from coldwarm.stats.intervals import bounds
+from coldwarm.stats.intervals import CONFIDENCE, paired
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -122,7 +122,8 @@ class Agreement:
         """The interval of the median, at 95 %; the ratio itself from a single round."""
         if len(self.ratios) == 1:
             return self.ratio, self.ratio
-        return bounds(self.ratios)
+        found = paired(self.ratios, CONFIDENCE)
+        return found.low, found.high
 
     @property
     def verdict(self) -> Literal["agrees", "unclear", "apart"]:

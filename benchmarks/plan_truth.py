@@ -25,8 +25,7 @@ from rich.table import Table
 
 from coldwarm import registry
 from coldwarm.runner import isolation
-from coldwarm.stats.expected import mean_interval
-from coldwarm.stats.intervals import CONFIDENCE
+from coldwarm.stats.expected import margin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +62,8 @@ class Prediction:
         """Whether the measured mean lies in the predicted interval, or its own one meets it."""
         if self.low_s <= self.middle_s <= self.high_s:
             return "inside"
-        found = mean_interval(self.measured_s, CONFIDENCE)
+        series = {str(number): seconds for number, seconds in enumerate(self.measured_s)}
+        found = margin([(1.0, series)], [(0.0, series)])  # their mean with its interval
         meets = found.low is not None and found.low <= self.high_s
         return "meets" if meets and found.high is not None and found.high >= self.low_s else MISSED
 

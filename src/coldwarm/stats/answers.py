@@ -11,7 +11,8 @@ whichever reading, is to hold with 95 %: each of the k - 1 others could push it 
 readings, so a pair is judged with 1 - 4 % / (k - 1) / m, and one of few rounds more surely yet
 (``_FEW``). ``benchmarks/answers.py`` simulates how often that holds.
 
-Below ``_FEWEST_ROUNDS`` rounds nothing is told: candidates with fewer processes are left out and named.
+Below ``_FEWEST_ROUNDS`` rounds nothing is told: candidates with fewer processes are left out and
+named.
 """
 
 from __future__ import annotations
