@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coldwarm.report.sentences import words
-from coldwarm.stats.costs import WARM_CALL, Costs, CostGroup
+from coldwarm.stats.costs import WARM_CALL, CostGroup, Costs
 from coldwarm.stats.planning import Job, bounds, changes, ladder, middle_s, new_shapes_s, plan
 
 if TYPE_CHECKING:
