@@ -20,8 +20,8 @@ from benchmarks import interleaved
 from benchmarks.rows import Row
 
 from coldwarm.clock import Clock
-from coldwarm.runner import cases, harness, isolation, launch, observe
-from coldwarm.runner.cases import Options
+from coldwarm.runner import case_list, harness, isolation, launch, observe
+from coldwarm.runner.case_list import Options
 from coldwarm.runner.observe import RunContext, Slot
 from coldwarm.runner.spawn import Guard
 
@@ -64,7 +64,7 @@ class Starts:
 
     def __init__(self, candidate: str, place: RunContext) -> None:
         """Prepare what a run prepares before its first process."""
-        (self._case,) = cases.choose(Options(cases=(f"{candidate}_matmul_512_f32",)))
+        (self._case,) = case_list.choose(Options(cases=(f"{candidate}_matmul_512_f32",)))
         self._place = place
         harness.probe([self._case.backend], [self._case.workload], gpu=False)
         launch.compute_reference(place, self._case)

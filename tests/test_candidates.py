@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from coldwarm.contracts.base import DTYPE_NAMES
-from coldwarm.runner import cases
+from coldwarm.runner import case_list
 from coldwarm.worker import account
 from coldwarm.worker.candidate import load_backend, load_builder, load_module, make_inputs
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coldwarm.backends.base import Backend
-    from coldwarm.runner.cases import Case
+    from coldwarm.runner.case_list import Case
 
 Arrays = list[np.ndarray[Any, Any]]
 
@@ -37,7 +37,7 @@ LONG = {"matmul_chain"}
 
 def _cases() -> Iterator[Any]:
     """Give every case of the smallest size on the CPU; the quick ones are no slow tests."""
-    for case in cases.every_case():
+    for case in case_list.every_case():
         own = case.workload.source.module.startswith("coldwarm.workloads.")
         ours = case.backend.source.module.startswith("coldwarm.backends.")
         if own and ours and case.device == "cpu" and case.size == min(case.workload.sizes):

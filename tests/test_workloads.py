@@ -14,7 +14,7 @@ import pytest
 
 import coldwarm.workloads
 from coldwarm.contracts.base import DTYPE_NAMES
-from coldwarm.runner import cases
+from coldwarm.runner import case_list
 from coldwarm.worker import candidate
 
 if TYPE_CHECKING:
@@ -155,6 +155,6 @@ def test_inputs_in_bfloat16_are_what_the_frameworks_make_of_them() -> None:
 
 
 def test_a_case_exists_only_on_backends_that_have_its_dtype() -> None:
-    short = {case.backend.name for case in cases.every_case() if case.dtype == "bf16"}
+    short = {case.backend.name for case in case_list.every_case() if case.dtype == "bf16"}
     assert {"jax_jit", "jax_eager", "torch_eager", "torch_compile"} <= short
     assert not short & {"numpy", "numba"}

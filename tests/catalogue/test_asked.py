@@ -13,7 +13,7 @@ from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 
 if TYPE_CHECKING:
     from coldwarm.catalogue.spec import PatternSpec
-    from coldwarm.runner.cases import Options
+    from coldwarm.runner.case_list import Options
 
 BENCHES = [spec for spec in patterns().values() if spec.measures != FACTS]
 

@@ -10,11 +10,11 @@ from click.testing import CliRunner
 
 from coldwarm.cli import _options, run
 from coldwarm.errors import UsageError
-from coldwarm.runner import cases
-from coldwarm.runner.cases import DEFAULT_MODES
+from coldwarm.runner import case_list
+from coldwarm.runner.case_list import DEFAULT_MODES
 
 if TYPE_CHECKING:
-    from coldwarm.runner.cases import Options
+    from coldwarm.runner.case_list import Options
 
 
 @pytest.mark.parametrize(
@@ -44,9 +44,9 @@ def test_the_suite_sets_the_effort_and_the_options_change_it() -> None:
     quick = options()
     assert (quick.suite, quick.min_runs, quick.max_runs, quick.time_budget_s) == (
         "quick",
-        cases.SUITES["quick"].min_runs,
-        cases.SUITES["quick"].max_runs,
-        cases.SUITES["quick"].time_budget_s,
+        case_list.SUITES["quick"].min_runs,
+        case_list.SUITES["quick"].max_runs,
+        case_list.SUITES["quick"].time_budget_s,
     )
     assert quick.cache_modes == DEFAULT_MODES
     few = options("--max-runs", "1")

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from coldwarm.cli import main
 from coldwarm.contracts import codec
 from coldwarm.contracts.result import CaseResult
-from coldwarm.report import scenarios
+from coldwarm.report import loop_shares
 from coldwarm.report.sentences import words
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def test_the_whole_loop_is_in_the_result(result: Path) -> None:
 
 def test_its_artifacts_are_valid_and_it_is_shown(result: Path) -> None:
     command("validate", str(result))
-    assert scenarios.LOOPS_TITLE in command("show", str(result))
+    assert loop_shares.LOOPS_TITLE in command("show", str(result))
     assert "variable_length_bucketed 64 f32" in command("show", str(result), "--format", "markdown")
 
 

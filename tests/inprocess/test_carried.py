@@ -21,13 +21,13 @@ from coldwarm.contracts.reasons import Reason
 from coldwarm.errors import UsageError
 from coldwarm.functions import transfer, values
 from coldwarm.functions.arguments import Call
-from coldwarm.inprocess import carrying, warm
+from coldwarm.inprocess import carrying, warm_calls
 from coldwarm.report.sentences import with_advice
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from coldwarm.inprocess.result import BenchResult
+    from coldwarm.inprocess.bench_result import BenchResult
 
 public: Any = coldwarm  # a fresh process that imports this file has no more than that
 once = public.Benchmark(processes=1)
@@ -35,8 +35,8 @@ once = public.Benchmark(processes=1)
 
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(warm, "BLOCK_S", 0.01)
-    monkeypatch.setattr(warm, "BLOCKS", 3)
+    monkeypatch.setattr(warm_calls, "BLOCK_S", 0.01)
+    monkeypatch.setattr(warm_calls, "BLOCKS", 3)
 
 
 def is_cold(result: BenchResult) -> bool:
@@ -392,7 +392,7 @@ def test_figures_that_calls_draw_are_not_shown(monkeypatch: pytest.MonkeyPatch) 
     )
     monkeypatch.setitem(sys.modules, "IPython", notebook)
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", pyplot)
-    with warm.quiet():
+    with warm_calls.quiet():
         (hook,) = hooks
         assert hook({"data": "a figure"}) is None
         open_figures.append(2)

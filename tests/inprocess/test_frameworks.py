@@ -8,7 +8,7 @@ import pytest
 from tests.inprocess.test_scripts import run, whole
 
 from coldwarm.frameworks.arrivals import Arrivals
-from coldwarm.inprocess import warm
+from coldwarm.inprocess import warm_calls
 from coldwarm.inprocess.bench import Benchmark
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def test_blocks_in_which_something_is_compiled_do_not_count(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     jax = pytest.importorskip("jax")
-    monkeypatch.setattr(warm, "BLOCKS", 3)
+    monkeypatch.setattr(warm_calls, "BLOCKS", 3)
     sizes = iter(range(1, 10**6))
     result = Benchmark(cold=False, time_budget_s=2)(
         lambda: jax.jit(lambda x: x + 1)(jax.numpy.ones(next(sizes)))

@@ -18,17 +18,17 @@ import coldwarm
 from coldwarm.contracts.reasons import Reason
 from coldwarm.errors import ColdwarmError
 from coldwarm.functions.arguments import Call
-from coldwarm.inprocess import sending, warm
+from coldwarm.inprocess import sending, warm_calls
 from coldwarm.inprocess.bench import Benchmark, bench
-from coldwarm.inprocess.result import BenchResult
+from coldwarm.inprocess.bench_result import BenchResult
 
 warm_only = Benchmark(cold=False)
 
 
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(warm, "BLOCK_S", 0.01)
-    monkeypatch.setattr(warm, "BLOCKS", 3)
+    monkeypatch.setattr(warm_calls, "BLOCK_S", 0.01)
+    monkeypatch.setattr(warm_calls, "BLOCKS", 3)
 
 
 def norm(x: Any, *, power: int = 2) -> Any:
@@ -272,7 +272,7 @@ def test_it_works_in_a_thread_and_inside_a_running_event_loop() -> None:
 
 def test_a_budget_ends_the_calls() -> None:
     few = Benchmark(cold=False, time_budget_s=0.01)(norm, np.ones(10))
-    assert 2 <= len(few.samples_s) < 2 + warm.BLOCKS, "a few blocks for five samples"
+    assert 2 <= len(few.samples_s) < 2 + warm_calls.BLOCKS, "a few blocks for five samples"
 
 
 class Model:
@@ -350,7 +350,7 @@ def test_a_clock_that_the_program_replaced_measures_nothing(
         wait(0.01)
         return 1.0
 
-    seen = warm.measure(slow, Call((), {}), "slow", warm=True, ends_s=1e-9)
+    seen = warm_calls.measure(slow, Call((), {}), "slow", warm=True, ends_s=1e-9)
     assert seen.observation is not None
     assert seen.first_call_s >= 0.01
     assert min(min(block.samples_s) for block in seen.observation.blocks) >= 0.01
@@ -379,8 +379,8 @@ def test_what_the_median_of_its_calls_does_not_tell_is_a_caution(
         time.sleep(0.05 if len(calls) % 3 == 0 else 0.002)  # noise is between them
         return 1.0
 
-    monkeypatch.setattr(warm, "BLOCK_S", 0.1)  # enough samples of both levels
-    monkeypatch.setattr(warm, "BLOCKS", 10)
+    monkeypatch.setattr(warm_calls, "BLOCK_S", 0.1)  # enough samples of both levels
+    monkeypatch.setattr(warm_calls, "BLOCKS", 10)
     assert "two_levels" in _codes(warm_only(uneven))
 
     @functools.cache

@@ -19,7 +19,7 @@ from tests.stats.repeating import run
 from coldwarm.cli import _options
 from coldwarm.contracts.policy import Policy
 from coldwarm.errors import is_plain
-from coldwarm.report import bench, compare, github, markdown, terminal, view
+from coldwarm.report import bench, comparison_text, github, markdown, terminal, view
 from coldwarm.report.formats import base
 from coldwarm.report.shown import PlainConsole
 from coldwarm.runner import recompute
@@ -104,7 +104,7 @@ def test_markdown(hostile: Measured, comparison: RunComparison) -> None:
     texts = [
         data.decode(),
         markdown.text(view.document(hostile.suite, list(hostile.cases.values()), verbose=True)),
-        markdown.text(compare.document(comparison, everything=True)),
+        markdown.text(comparison_text.document(comparison, everything=True)),
     ]
     markdown_it = pytest.importorskip("markdown_it")
     for text in texts:
@@ -119,7 +119,7 @@ def test_a_terminal(hostile: Measured, comparison: RunComparison) -> None:
     console = PlainConsole(file=out, width=100, force_terminal=False)
     assert hostile.suite is not None
     terminal.show(view.document(hostile.suite, list(hostile.cases.values()), verbose=True), console)
-    terminal.show(compare.document(comparison, everything=True), console)
+    terminal.show(comparison_text.document(comparison, everything=True), console)
     plain(out.getvalue())
     assert not [line for line in out.getvalue().splitlines() if line.strip().startswith("::")]
 
@@ -145,7 +145,7 @@ def test_annotations_of_a_workflow(hostile: Measured, comparison: RunComparison)
     for text in (
         github.text(bench.document(report, hostile.suite, cases)),
         github.text(
-            compare.document(comparison, defaultdict(lambda: spoiled.BAD), everything=True)
+            comparison_text.document(comparison, defaultdict(lambda: spoiled.BAD), everything=True)
         ),
     ):
         plain(text)

@@ -13,7 +13,7 @@ from coldwarm.contracts import codec
 from coldwarm.contracts.reasons import RefusedError
 from coldwarm.contracts.snapshot import ReplicationReport
 from coldwarm.publish import replicate
-from coldwarm.runner.cases import Options
+from coldwarm.runner.case_list import Options
 from coldwarm.runner.harness import harness_sha256
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from tests.report import conftest
 
 from coldwarm.contracts.answer import Answer, ByCalls, CallRange, Crossing
 from coldwarm.contracts.reasons import Reason, because
-from coldwarm.report import answers
+from coldwarm.report import answer_text
 from coldwarm.stats.answers import answer, leads
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def judged(candidate: str, verdict: Verdict, ratio: float) -> CaseResult:
 
 def told(*cases: CaseResult) -> list[str]:
     found = answer([conftest.case("numpy", JOB), *cases])
-    return [f"{one.label}: {one.text}" for one in answers.lines(found)]
+    return [f"{one.label}: {one.text}" for one in answer_text.lines(found)]
 
 
 def ranges(
@@ -67,7 +67,7 @@ def of(by: ByCalls, *changes: Reason, **more: object) -> str:
         n_rounds=5,
     )
     made = msgspec.structs.replace(made, **more)
-    (line,) = answers.lines(made)
+    (line,) = answer_text.lines(made)
     assert line.label == "cheapest"
     return line.text
 
@@ -209,7 +209,7 @@ def test_no_ranges_say_why() -> None:
 def test_a_scenario_has_no_number_of_calls_and_says_so() -> None:
     made = answer([conftest.case("numpy", JOB, scenario=True)])
     assert made.null_reasons["by_calls"].code == "whole_loops"
-    (line,) = answers.lines(msgspec.structs.replace(made, candidates=["numpy", "jax"]))
+    (line,) = answer_text.lines(msgspec.structs.replace(made, candidates=["numpy", "jax"]))
     assert line.label == "by calls"
     assert "a call is a whole loop" in line.text
 
@@ -217,4 +217,4 @@ def test_a_scenario_has_no_number_of_calls_and_says_so() -> None:
 def test_there_are_at_most_three_lines(cases: list[CaseResult]) -> None:
     for workload in dict.fromkeys(case.workload for case in cases):
         found = answer([case for case in cases if case.workload == workload])
-        assert 1 <= len(answers.lines(found)) <= len(("cheapest", "first result", "warm call"))
+        assert 1 <= len(answer_text.lines(found)) <= len(("cheapest", "first result", "warm call"))

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 from tests.report.conftest import EMPTY, FILLED, Job, case, cold, summary, warm
 
-from coldwarm.report import markdown, scenarios, terminal, view
+from coldwarm.report import loop_shares, markdown, terminal, view
 
 if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
@@ -54,7 +54,7 @@ def test_a_whole_loop_is_not_called_a_call(suite: SuiteResult, loops: list[CaseR
 def test_total_stands_beside_first_result_and_share(
     suite: SuiteResult, loops: list[CaseResult]
 ) -> None:
-    table = shown(suite, loops).partition(scenarios.LOOPS_TITLE)[2].splitlines()
+    table = shown(suite, loops).partition(loop_shares.LOOPS_TITLE)[2].splitlines()
     jax = next(line for line in table if line.strip().startswith("jax_jit_cpu")).split()
     assert jax[1:] == ["400", "ms", "7.20", "s", "61%", "400", "ms", "4.10", "s", "8%"]
     numpy = next(line for line in table if line.strip().startswith("numpy")).split()
@@ -70,5 +70,5 @@ def test_markdown_has_the_same_table(suite: SuiteResult, loops: list[CaseResult]
 def test_a_run_without_scenarios_has_no_such_table(
     suite: SuiteResult, cases: list[CaseResult]
 ) -> None:
-    assert scenarios.LOOPS_TITLE not in shown(suite, cases)
-    assert scenarios.LOOPS_TITLE not in markdown.text(view.document(suite, cases))
+    assert loop_shares.LOOPS_TITLE not in shown(suite, cases)
+    assert loop_shares.LOOPS_TITLE not in markdown.text(view.document(suite, cases))

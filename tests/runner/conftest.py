@@ -9,15 +9,15 @@ from tests.contracts import samples
 
 from coldwarm.contracts.observation import Judgement
 from coldwarm.contracts.reasons import because
-from coldwarm.runner import cases
-from coldwarm.runner.cases import Options
+from coldwarm.runner import case_list
+from coldwarm.runner.case_list import Options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
-    from coldwarm.runner.cases import Case
+    from coldwarm.runner.case_list import Case
 
     Observe = Callable[..., Observation]
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 def case() -> Case:
     """Return NumPy's small matrix product."""
-    return cases.choose(Options(cases=("numpy_matmul_512_f32",)))[0]
+    return case_list.choose(Options(cases=("numpy_matmul_512_f32",)))[0]
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coldwarm.runner import effort
-from coldwarm.runner.cases import Options, choose, tiers
-from coldwarm.runner.cases import groups as groups_of
+from coldwarm.runner.case_list import Options, choose, tiers
+from coldwarm.runner.case_list import groups as groups_of
 from coldwarm.runner.effort import Budget, Estimates
 from coldwarm.runner.ledger import Ledger
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tests.runner.conftest import Observe
 
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.runner.cases import Case
+    from coldwarm.runner.case_list import Case
 
 COLD: CacheMode = "cold_process_cold_cache"
 FILLED: CacheMode = "cold_process_warm_cache"

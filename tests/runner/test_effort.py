@@ -11,8 +11,8 @@ from tests.contracts import samples
 
 from coldwarm.contracts.observation import Judgement
 from coldwarm.contracts.reasons import because
-from coldwarm.runner.cases import Options, choose
-from coldwarm.runner.cases import groups as groups_of
+from coldwarm.runner.case_list import Options, choose
+from coldwarm.runner.case_list import groups as groups_of
 from coldwarm.runner.effort import RoundChooser
 from coldwarm.runner.ledger import Ledger
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
-    from coldwarm.runner.cases import Case
+    from coldwarm.runner.case_list import Case
 
 COLD: CacheMode = "cold_process_cold_cache"
 FILLED: CacheMode = "cold_process_warm_cache"

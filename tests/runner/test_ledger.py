@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tests.runner.conftest import Observe
 
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.runner.cases import Case
+    from coldwarm.runner.case_list import Case
 
 COLD: CacheMode = "cold_process_cold_cache"
 FILLED: CacheMode = "cold_process_warm_cache"

@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from coldwarm.errors import UsageError
-from coldwarm.runner import cases
-from coldwarm.runner.cases import SUITES, Options
+from coldwarm.runner import case_list
+from coldwarm.runner.case_list import SUITES, Options
 
 
 def ids(**options: object) -> list[str]:
-    return [case.id for case in cases.choose(Options(**options))]  # type: ignore[arg-type]  # of one test each
+    return [case.id for case in case_list.choose(Options(**options))]  # type: ignore[arg-type]  # of one test each
 
 
 def test_every_case_has_a_name_of_its_own_and_can_be_chosen_by_it() -> None:
-    every = cases.every_case()
+    every = case_list.every_case()
     names = [case.id for case in every]
     assert len(set(names)) == len(names)
     assert ids(cases=(names[-1], names[0])) == [names[-1], names[0]]
@@ -38,18 +38,18 @@ def test_a_backend_may_be_named_with_or_without_its_device() -> None:
 
 
 def test_the_suites_name_groups_that_there_are() -> None:
-    groups = cases.groups(cases.every_case())
+    groups = case_list.groups(case_list.every_case())
     for suite in SUITES.values():
         assert set(suite.groups or ()) <= groups.keys()
         assert 1 <= suite.min_runs <= suite.max_runs
-        assert cases.choose(Options(suite=suite.name))
-    assert {case.id for case in cases.choose(Options(suite="full"))} == {
-        case.id for case in cases.every_case()
+        assert case_list.choose(Options(suite=suite.name))
+    assert {case.id for case in case_list.choose(Options(suite="full"))} == {
+        case.id for case in case_list.every_case()
     }
 
 
 def test_variants_are_in_the_full_suite_and_where_they_are_asked_for() -> None:
-    kinds = {case.id: case.backend for case in cases.every_case()}
+    kinds = {case.id: case.backend for case in case_list.every_case()}
     for name in ("quick", "ml"):
         assert not any(kinds[case].variant for case in ids(suite=name))
     asked = ids(suite="quick", backends=("jax_aot_cpu", "torch_compile_dynamic_cpu"))
@@ -68,14 +68,16 @@ def test_variants_are_in_the_full_suite_and_where_they_are_asked_for() -> None:
 
 
 def test_what_loads_one_program_has_no_case_of_a_whole_scenario() -> None:
-    loops = {case.workload.name for case in cases.every_case() if case.workload.scenario}
-    seen = {case.workload.name for case in cases.every_case() if case.backend.name == "jax_aot"}
-    jitted = {case.workload.name for case in cases.every_case() if case.backend.name == "jax_jit"}
+    loops = {case.workload.name for case in case_list.every_case() if case.workload.scenario}
+    seen = {case.workload.name for case in case_list.every_case() if case.backend.name == "jax_aot"}
+    jitted = {
+        case.workload.name for case in case_list.every_case() if case.backend.name == "jax_jit"
+    }
     assert seen == jitted - loops
 
 
 def test_the_order_is_that_of_the_suite() -> None:
-    groups = list(cases.groups(cases.choose(Options(suite="ml"))))
+    groups = list(case_list.groups(case_list.choose(Options(suite="ml"))))
     assert groups == list(SUITES["ml"].groups or ())
 
 
@@ -97,5 +99,5 @@ def test_the_order_is_that_of_the_suite() -> None:
 )
 def test_a_name_that_nobody_has(options: dict[str, object], said: str) -> None:
     with pytest.raises(UsageError) as caught:
-        cases.choose(Options(**options))  # type: ignore[arg-type]  # of one test each
+        case_list.choose(Options(**options))  # type: ignore[arg-type]  # of one test each
     assert said in str(caught.value)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coldwarm.runner.cases import BATCH_WINDOW_S, SHORT_CALL_S, batch_for, block_seconds
+from coldwarm.runner.case_list import BATCH_WINDOW_S, SHORT_CALL_S, batch_for, block_seconds
 
 
 @given(st.floats(0, 10))

@@ -10,8 +10,8 @@ from coldwarm import registry
 from coldwarm.contracts.reasons import RefusedError
 from coldwarm.masking import cleaned
 from coldwarm.report.sentences import with_advice
-from coldwarm.runner import cases, settings, suite
-from coldwarm.runner.cases import Options
+from coldwarm.runner import case_list, machine_settings, suite
+from coldwarm.runner.case_list import Options
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -95,13 +95,13 @@ NEITHER = [
 
 def in_force(backend: str, name: str, value: str) -> dict[str, str]:
     spec = registry.backends()[backend]
-    given = settings.of_user({name: value}, {name: value})
-    return settings.relevant(given, settings.frameworks_of(spec))
+    given = machine_settings.of_user({name: value}, {name: value})
+    return machine_settings.relevant(given, machine_settings.frameworks_of(spec))
 
 
 @pytest.mark.parametrize(("backend", "name", "value"), REFUSED)
 def test_what_makes_a_backend_another_thing_is_refused(backend: str, name: str, value: str) -> None:
-    case = cases.choose(Options(suite="full", backends=(backend,)))[0]
+    case = case_list.choose(Options(suite="full", backends=(backend,)))[0]
     with pytest.raises(RefusedError) as refused:
         suite.refuse_settings([case], {name: value})
     assert refused.value.reason.values["setting_names"] == [f"{name}={value}"]
@@ -113,14 +113,14 @@ def test_what_makes_a_backend_another_thing_is_refused(backend: str, name: str, 
 
 @pytest.mark.parametrize(("backend", "name", "value"), NAMED)
 def test_what_tunes_a_backend_is_named(backend: str, name: str, value: str) -> None:
-    case = cases.choose(Options(suite="full", backends=(backend,)))[0]
+    case = case_list.choose(Options(suite="full", backends=(backend,)))[0]
     suite.refuse_settings([case], {name: value})
     assert in_force(backend, name, value) == {name: value}
 
 
 @pytest.mark.parametrize(("backend", "name", "value"), NEITHER)
 def test_what_does_not_concern_a_backend_is_not_named(backend: str, name: str, value: str) -> None:
-    case = cases.choose(Options(suite="full", backends=(backend,)))[0]
+    case = case_list.choose(Options(suite="full", backends=(backend,)))[0]
     suite.refuse_settings([case], {name: value})
     assert in_force(backend, name, value) == {}
 
@@ -128,7 +128,7 @@ def test_what_does_not_concern_a_backend_is_not_named(backend: str, name: str, v
 def test_flags_may_stand_in_a_file(tmp_path: Path) -> None:
     file = tmp_path / "flags"
     file.write_text("--xla_backend_optimization_level=0\n")
-    case = cases.choose(Options(suite="full", backends=("jax_jit",)))[0]
+    case = case_list.choose(Options(suite="full", backends=("jax_jit",)))[0]
     with pytest.raises(RefusedError):
         suite.refuse_settings([case], {FLAGS: str(file)})
 
@@ -136,19 +136,22 @@ def test_flags_may_stand_in_a_file(tmp_path: Path) -> None:
 def test_what_coldwarm_sets_itself_is_not_the_users(tmp_path: Path) -> None:
     theirs = {"JAX_PLATFORMS": "cuda", "OMP_NUM_THREADS": "7"}
     built = {"JAX_PLATFORMS": "cpu", "OMP_NUM_THREADS": "7"}
-    assert settings.of_user(theirs, built, tmp_path) == {"OMP_NUM_THREADS": "7"}
+    assert machine_settings.of_user(theirs, built, tmp_path) == {"OMP_NUM_THREADS": "7"}
 
 
 def test_a_file_of_numbas_is_obeyed_as_variables_are(tmp_path: Path) -> None:
     (tmp_path / ".numba_config.yaml").write_text("# mine\nopt: 0  # slow\nloop_vectorize: '0'\n")
-    assert settings.of_user({}, {}, tmp_path) == {"NUMBA_OPT": "0", "NUMBA_LOOP_VECTORIZE": "0"}
+    assert machine_settings.of_user({}, {}, tmp_path) == {
+        "NUMBA_OPT": "0",
+        "NUMBA_LOOP_VECTORIZE": "0",
+    }
     given = {"NUMBA_OPT": "3"}  # a variable comes before the file
-    assert settings.of_user(given, given, tmp_path)["NUMBA_OPT"] == "3"
+    assert machine_settings.of_user(given, given, tmp_path)["NUMBA_OPT"] == "3"
 
 
 def test_no_home_and_no_password_is_in_a_value(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    shown = settings.relevant({"LD_PRELOAD": f"{tmp_path}/lib.so"}, ["jax"])
+    shown = machine_settings.relevant({"LD_PRELOAD": f"{tmp_path}/lib.so"}, ["jax"])
     assert cleaned(shown) == {"LD_PRELOAD": "~/lib.so"}

@@ -11,7 +11,7 @@ import pytest
 
 from coldwarm.contracts.observation import Block
 from coldwarm.runner import launch, observe
-from coldwarm.runner.cases import (
+from coldwarm.runner.case_list import (
     BLOCK_S,
     BLOCKS,
     FIRST_S,

@@ -16,7 +16,7 @@ from coldwarm.caches import modes
 from coldwarm.contracts.base import CACHE_MODES
 from coldwarm.contracts.reasons import RefusedError
 from coldwarm.runner import suite, temporary
-from coldwarm.runner.cases import Options
+from coldwarm.runner.case_list import Options
 from coldwarm.runner.guard import MARK
 from coldwarm.runner.isolation import owners_of, process_variables, program_name, refuse_unnameable
 

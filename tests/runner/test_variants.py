@@ -10,7 +10,7 @@ import pytest
 
 from coldwarm.contracts.observation import Block, CacheEvidence
 from coldwarm.runner import launch
-from coldwarm.runner.cases import Options
+from coldwarm.runner.case_list import Options
 from coldwarm.runner.companions import Companions
 from coldwarm.runner.ledger import Ledger
 from coldwarm.runner.observe import Slot
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
-    from coldwarm.runner.cases import Case
+    from coldwarm.runner.case_list import Case
     from coldwarm.runner.observe import Running
 
 WARM: CacheMode = "warm_process"

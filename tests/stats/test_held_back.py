@@ -14,8 +14,8 @@ from coldwarm.contracts.bench import BenchReport
 from coldwarm.contracts.observation import Observation, OtherCalls
 from coldwarm.contracts.policy import Policy
 from coldwarm.contracts.reasons import Reason, because
-from coldwarm.report import answers as words
-from coldwarm.report.answers import lines
+from coldwarm.report import answer_text as words
+from coldwarm.report.answer_text import lines
 from coldwarm.report.words import MARKS
 from coldwarm.stats import cautions, outcome, planning
 from coldwarm.stats.answers import answer

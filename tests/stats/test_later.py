@@ -16,7 +16,7 @@ from tests.contracts import samples
 
 from coldwarm.contracts.observation import Block, Judgement, Phase
 from coldwarm.contracts.reasons import because
-from coldwarm.report.answers import lines
+from coldwarm.report.answer_text import lines
 from coldwarm.stats.answers import answer
 from coldwarm.stats.costs import gather
 from coldwarm.stats.plan_grid import grid

@@ -16,7 +16,7 @@ from coldwarm.contracts.bench import BenchVerdict, NoiseFigure, NoiseReport
 from coldwarm.contracts.policy import Policy
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import Measured, OwnCandidate
-from coldwarm.report.compare import of_bench
+from coldwarm.report.comparison_text import of_bench
 from coldwarm.report.sentences import advice
 from coldwarm.stats import outcome
 from coldwarm.stats.bench_report import bench_report

@@ -19,7 +19,7 @@ from coldwarm.contracts.policy import Policy
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import Measured
 from coldwarm.errors import NothingComparableError, UsageError
-from coldwarm.report.compare import nothing_valid, refused
+from coldwarm.report.comparison_text import nothing_valid, refused
 from coldwarm.stats.comparable import FIELDS as COMPARED
 from coldwarm.stats.compared_results import IncomparableError, NothingValidError, compare_results
 

@@ -9,7 +9,7 @@ import rich_click as click
 from coldwarm.cli import _options
 
 if TYPE_CHECKING:
-    from coldwarm.runner.cases import Case
+    from coldwarm.runner.case_list import Case
 
 
 @click.command("cases")
@@ -21,9 +21,9 @@ def command(suite: str | None, form: str) -> None:
     Each id can be given to `coldwarm run --case`, and so can the name of a group, such as
     `matmul_512_f32`, which stands for every candidate of it.
     """
-    from coldwarm.runner import cases
+    from coldwarm.runner import case_list
 
-    chosen = cases.choose(cases.Options(suite=suite)) if suite else cases.every_case()
+    chosen = case_list.choose(case_list.Options(suite=suite)) if suite else case_list.every_case()
     if form == "json":
         rows = [
             {
@@ -38,7 +38,7 @@ def command(suite: str | None, form: str) -> None:
         ]
         _options.print_rows(rows)
     else:
-        _print(cases.groups(chosen))
+        _print(case_list.groups(chosen))
 
 
 def _print(grouped: dict[str, list[Case]]) -> None:

@@ -93,7 +93,7 @@ def command(
     """
     from coldwarm.contracts.result import Measured
     from coldwarm.integrations import opening
-    from coldwarm.report import compare as words
+    from coldwarm.report import comparison_text as words
 
     verdicts, guarded = _options.split_counts(failures)
     limits = replace(_policy(thresholds, verdicts, policy), counts=guarded)
@@ -138,7 +138,7 @@ def judged(
     from coldwarm.contracts import codec
     from coldwarm.contracts.result import Measured
     from coldwarm.integrations import opening
-    from coldwarm.report import compare
+    from coldwarm.report import comparison_text
     from coldwarm.runner import recompute
     from coldwarm.stats import compared_results
 
@@ -154,9 +154,9 @@ def judged(
             )
             comparison = compared_results.compare_results(before, now, limits, allowed, pairs=pairs)
     except compared_results.IncomparableError as error:
-        raise ListedError(compare.refused(error)) from None
+        raise ListedError(comparison_text.refused(error)) from None
     except compared_results.NothingValidError as error:
-        raise NothingComparableError(compare.nothing_valid(error)) from None
+        raise NothingComparableError(comparison_text.nothing_valid(error)) from None
     return codec.without_secrets(comparison)
 
 

@@ -71,7 +71,7 @@ def command(
     candidate has a total.
     """
     from coldwarm.contracts.answer import PlanReport
-    from coldwarm.report import plan as view
+    from coldwarm.report import plan_document as view
     from coldwarm.runner import recompute
     from coldwarm.stats.answers import answer
     from coldwarm.stats.planning import Job
@@ -111,7 +111,7 @@ def _groups(
 
 
 def _plans(groups: dict[str, list[CaseResult]], job: Job, over: Sweepable | None) -> list[Plan]:
-    from coldwarm.report.figures import group_name
+    from coldwarm.report.headline import group_name
     from coldwarm.stats.costs import gather
     from coldwarm.stats.planning import largest, plan
 

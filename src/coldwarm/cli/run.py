@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coldwarm.contracts.result import CaseResult, SuiteResult
-    from coldwarm.runner.cases import Options
+    from coldwarm.runner.case_list import Options
     from coldwarm.runner.suite import Outcome
 
 NOT_MEASURED, NOT_PROVED = "not_measured", "not_proved"
@@ -101,7 +101,7 @@ def _recorded(ctx: click.Context, given: dict[str, Any]) -> Options | None:
     """
     from msgspec import ValidationError
 
-    from coldwarm.runner.cases import Options
+    from coldwarm.runner.case_list import Options
     from coldwarm.runner.directory import JOURNAL, recorded_options, require_header
 
     sources = {name: ctx.get_parameter_source(name) for name in ctx.params}
@@ -130,7 +130,7 @@ def _recorded(ctx: click.Context, given: dict[str, Any]) -> Options | None:
 
 def _asked(given: dict[str, Any], option_origins: dict[str, str]) -> Options:
     from coldwarm.registry import unknown
-    from coldwarm.runner import cases
+    from coldwarm.runner import case_list as cases
 
     suite = cases.SUITES.get(given["suite"])
     if suite is None:

@@ -354,7 +354,7 @@ def _compare(a: Path, b: Path, form: str) -> None:
 
     from coldwarm.cli import _output
     from coldwarm.publish.archive import unpacked
-    from coldwarm.publish.compare import compare_snapshots
+    from coldwarm.publish.snapshot_comparison import compare_snapshots
     from coldwarm.publish.verify import require
     from coldwarm.report import snapshot
 

@@ -15,10 +15,11 @@ from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.errors import ColdwarmError, UsageError
 from coldwarm.functions import values
 from coldwarm.functions.arguments import Call
-from coldwarm.inprocess import carrying, warm
+from coldwarm.inprocess import carrying
+from coldwarm.inprocess import warm_calls as warm
 from coldwarm.inprocess.bench_comparison import comparison_of
+from coldwarm.inprocess.bench_result import NOT_ASKED, result_of
 from coldwarm.inprocess.carrying import NotCarriedError
-from coldwarm.inprocess.result import NOT_ASKED, result_of
 from coldwarm.inprocess.sending import Given, count_call, name_of, target_of
 from coldwarm.report.progress import open_progress
 from coldwarm.report.sentences import with_advice
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.reasons import Reason
     from coldwarm.inprocess.bench_comparison import BenchComparison
-    from coldwarm.inprocess.result import BenchResult
-    from coldwarm.inprocess.warm import InProcess
+    from coldwarm.inprocess.bench_result import BenchResult
+    from coldwarm.inprocess.warm_calls import InProcess
     from coldwarm.runner.suite import Outcome
 
     Several = Mapping[str, Callable[..., Any]] | Sequence[Callable[..., Any]]

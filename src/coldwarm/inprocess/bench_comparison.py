@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts import codec
 from coldwarm.contracts.policy import Policy
-from coldwarm.report import answers, bench, html, markdown, terminal
+from coldwarm.report import answer_text, bench, html, markdown, terminal
 from coldwarm.stats.bench_report import bench_report
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class BenchComparison:
     @property
     def answer(self) -> list[str]:
         """The answer in words, at most three lines."""
-        return [f"{one.label}: {one.text}" for one in answers.lines(self.answered)]
+        return [f"{one.label}: {one.text}" for one in answer_text.lines(self.answered)]
 
     @property
     def leads(self) -> list[Lead]:

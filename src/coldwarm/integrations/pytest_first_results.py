@@ -14,13 +14,13 @@ from coldwarm.contracts.result import Benchmarks, Measured
 from coldwarm.errors import UsageError
 from coldwarm.inprocess import sending
 from coldwarm.integrations import opening, pytest_session
-from coldwarm.report import compare
-from coldwarm.report.compare import change
-from coldwarm.report.figures import around
+from coldwarm.report import comparison_text
+from coldwarm.report.comparison_text import change
+from coldwarm.report.headline import around
 from coldwarm.report.sentences import counted, with_advice
 from coldwarm.report.units import duration, significant
 from coldwarm.runner import recompute, temporary
-from coldwarm.runner.cases import Options
+from coldwarm.runner.case_list import Options
 from coldwarm.runner.functions import bench
 from coldwarm.runner.functions.targets import Request
 from coldwarm.stats.comparable import failure
@@ -393,7 +393,7 @@ def _compared(
     try:
         return against(ours, stored, asked.wanted, rules, opening.of_run(ours))
     except IncomparableError as error:
-        text = compare.refused(error).replace("--allow ", "allow=")
+        text = comparison_text.refused(error).replace("--allow ", "allow=")
         raise UsageError(f"{asked.target}, with A {stored.path} and B now: {text}") from None
     except NothingValidError as error:
-        raise UsageError(compare.nothing_valid(error)) from None
+        raise UsageError(comparison_text.nothing_valid(error)) from None

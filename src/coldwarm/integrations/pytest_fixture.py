@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.answer import Summary
     from coldwarm.doctor.trace import CompiledCall
-    from coldwarm.inprocess.result import BenchResult
+    from coldwarm.inprocess.bench_result import BenchResult
 
 
 _TAKES = "assert_no_recompile takes a function under jit, torch.compile or Numba"

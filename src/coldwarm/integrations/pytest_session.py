@@ -25,7 +25,7 @@ from coldwarm.errors import ColdwarmError, ListedError, UsageError
 from coldwarm.integrations import figures, opening
 from coldwarm.integrations.figures import exported
 from coldwarm.integrations.formats import Opened, pyperf
-from coldwarm.report import compare, terminal
+from coldwarm.report import comparison_text, terminal
 from coldwarm.report.sentences import counted
 from coldwarm.report.units import duration
 from coldwarm.runner import environment
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.result import Benchmarks
-    from coldwarm.inprocess.result import BenchResult
+    from coldwarm.inprocess.bench_result import BenchResult
     from coldwarm.integrations.pytest_fixture import Measurements
 
 
@@ -204,10 +204,10 @@ def _compared(against: Benchmarks, made: dict[str, Any], name: str, width: int) 
         now = pyperf.benchmarks(Opened(name, "", made))
         found = compare_results([against], [now], Policy())
     except IncomparableError as error:
-        yield from ListedError(compare.refused(error)).lines
+        yield from ListedError(comparison_text.refused(error)).lines
         return
     except ColdwarmError as error:
         yield from error.lines
         return
-    said = compare.document(without_secrets(found), everything=True)
+    said = comparison_text.document(without_secrets(found), everything=True)
     yield from terminal.text(said, width).splitlines()

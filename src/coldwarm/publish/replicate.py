@@ -27,11 +27,11 @@ from coldwarm.contracts.snapshot import (
 )
 from coldwarm.errors import ExitCode
 from coldwarm.publish import code, layout, lock, storage, wheels
-from coldwarm.publish.compare import compare_files
 from coldwarm.publish.content import snapshot_name
+from coldwarm.publish.snapshot_comparison import compare_files
 from coldwarm.publish.storage import read_limited, replace_file
 from coldwarm.runner import recompute
-from coldwarm.runner.cases import Options
+from coldwarm.runner.case_list import Options
 from coldwarm.runner.harness import harness_sha256
 from coldwarm.stats import repeated
 from coldwarm.stats.comparable import (

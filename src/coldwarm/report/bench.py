@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from coldwarm.report import compare, figures, units, view
-from coldwarm.report import plan as plan_view
+from coldwarm.report import comparison_text, headline, units, view
+from coldwarm.report import plan_document as plan_view
 from coldwarm.report.document import Cell, Heading, Notice, Paragraph, name, row, table, terms
 from coldwarm.report.sentences import with_advice
 from coldwarm.report.words import HEADINGS, marked
@@ -40,7 +40,7 @@ _LARGEST_RATIO = 1e4
 def _failures(report: BenchReport) -> list[str]:
     """Return a line for each verdict, and each count, that fails."""
     compiled = [
-        f"{one.case}, {one.name}: {compare.sentence(one)}"
+        f"{one.case}, {one.name}: {comparison_text.sentence(one)}"
         for one in report.counts
         if one.fails_beyond is not None
     ]
@@ -56,7 +56,7 @@ def failing(one: BenchVerdict, reference: str) -> str:
     limit = f"{100 * (one.fails_beyond or 0.0):.3g} %"
     if one.comparison.verdict == "undecided":
         return f"undecided: a difference of more than {limit} from {reference} is not excluded"
-    return f"{figures.ratio(one.comparison)} than {reference}; the limit is {limit}"
+    return f"{headline.ratio(one.comparison)} than {reference}; the limit is {limit}"
 
 
 def _new_shapes(report: BenchReport) -> list[tuple[str, str]]:
@@ -130,11 +130,11 @@ def document(
     """
     failed = (("FAIL", text) for text in _failures(report))
     ahead: list[Block] = [*terms(failed, "failure"), *_notices(report)]
-    more: list[Block] = [*terms(compare.of_bench(report, metric_name), "care")]
-    if guarded := compare.shown_counts(report.counts, everything=verbose):
+    more: list[Block] = [*terms(comparison_text.of_bench(report, metric_name), "care")]
+    if guarded := comparison_text.shown_counts(report.counts, everything=verbose):
         more.append(Heading(f"Counts against {report.reference}"))
-        more.append(compare.table_of_counts(guarded, (report.reference, "count")))
-        more += terms(compare.unknown(guarded))
+        more.append(comparison_text.table_of_counts(guarded, (report.reference, "count")))
+        more += terms(comparison_text.unknown(guarded))
     more += terms(_new_shapes(report), title=_NEW_SHAPES)
     if report.verdicts and verbose:
         more += [Heading(f"Verdicts against {report.reference}"), _verdicts(report)]
@@ -190,7 +190,7 @@ def _notices(report: BenchReport) -> Iterator[Notice]:
             yield _notice(one, report.reference, files.get(one.candidate))
     for count in report.counts:
         if count.fails_beyond is not None:
-            title, text = f"{count.case}: more {count.name}", compare.sentence(count)
+            title, text = f"{count.case}: more {count.name}", comparison_text.sentence(count)
             yield Notice("error", title, text, files.get(count.case))
 
 
@@ -206,4 +206,4 @@ def _notice(one: BenchVerdict, reference: str, file: str | None) -> Notice:
     if one.fails_beyond is not None:
         return Notice("error", title, failing(one, reference), file)
     level: Literal["warning", "notice"] = "warning" if comparison.verdict == "slower" else "notice"
-    return Notice(level, title, f"{figures.ratio(comparison)} than {reference}", file)
+    return Notice(level, title, f"{headline.ratio(comparison)} than {reference}", file)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.contracts.base import WARM
 from coldwarm.report import units
-from coldwarm.report.figures import (
+from coldwarm.report.headline import (
     cold_figure,
     cold_summary,
     group_name,

@@ -9,7 +9,7 @@ from coldwarm.contracts.base import FILLED
 from coldwarm.errors import printable
 from coldwarm.report import units
 from coldwarm.report.document import Heading, Paragraph, Shell, terms
-from coldwarm.report.figures import around
+from coldwarm.report.headline import around
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -22,7 +22,7 @@ from coldwarm.clock import TIME
 from coldwarm.contracts.base import WARM
 from coldwarm.errors import printable
 from coldwarm.report import units
-from coldwarm.report.figures import group_name, headline
+from coldwarm.report.headline import group_name, headline
 from coldwarm.report.sentences import counted, with_advice
 from coldwarm.report.words import mode_name
 from coldwarm.runner.ledger import Listener

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from coldwarm.contracts.base import WARM
 from coldwarm.contracts.reasons import because
 from coldwarm.report import units
-from coldwarm.report.figures import cold_figure, comparison, group_name, headline
+from coldwarm.report.headline import cold_figure, comparison, group_name, headline
 from coldwarm.report.sentences import with_advice, words
 from coldwarm.report.words import MODE_NAMES, mode_name
 from coldwarm.stats.outcome import gates

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import distinct
 from coldwarm.errors import printable, shorten
-from coldwarm.report import compare, units
-from coldwarm.report.compare import figure as named
+from coldwarm.report import comparison_text, units
+from coldwarm.report.comparison_text import figure as named
 from coldwarm.report.document import Cell, Document, Heading, Paragraph, Rows, Table, row, terms
 from coldwarm.report.sentences import counted, with_advice, words
 from coldwarm.report.verdict_table import changes
@@ -200,7 +200,7 @@ def comparison(found: ComparedSnapshots) -> Document:
     for run in found.runs:
         blocks += [Heading(run.suite), *terms(("", text) for text in _compared_lines(run))]
         if run.timings is not None:
-            blocks += compare.document(run.timings, everything=False).blocks
+            blocks += comparison_text.document(run.timings, everything=False).blocks
     return Document("coldwarm snapshot compare", tuple(blocks))
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.contracts.reasons import because
-from coldwarm.report import care, filled, scenarios, units
-from coldwarm.report.answers import TITLE, lines
+from coldwarm.report import care, filled, loop_shares, units
+from coldwarm.report.answer_text import TITLE, lines
 from coldwarm.report.document import (
     Cell,
     Document,
@@ -25,7 +25,7 @@ from coldwarm.report.document import (
     terms,
 )
 from coldwarm.report.document import row as cells
-from coldwarm.report.figures import (
+from coldwarm.report.headline import (
     bounds,
     comparison,
     group_name,
@@ -57,11 +57,11 @@ if TYPE_CHECKING:
     from coldwarm.contracts.answer import Answer
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.result import CaseResult, ColdSummary, SuiteResult
-    from coldwarm.report.answers import Line as Answered
+    from coldwarm.report.answer_text import Line as Answered
     from coldwarm.report.care import Remark
     from coldwarm.report.document import Block, Line
     from coldwarm.report.filled import Needed
-    from coldwarm.report.scenarios import Loops
+    from coldwarm.report.loop_shares import Loops
 
 
 _CARE = "Caveats"
@@ -140,7 +140,7 @@ def suite_view(
         for title, members in grouped.items()
     ]
     shown = tuple(group for group in groups if group.rows or group.failures)
-    loops = scenarios.loops(cases)
+    loops = loop_shares.loops(cases)
     of_all = care.of_suite([case for case in cases if _has_row(case)])
     return View(
         groups=shown,
@@ -148,7 +148,7 @@ def suite_view(
         care=care.joined([(group.title, group.care) for group in shown], of_all),
         unavailable=_unavailable(cases),
         legend=_legend(shown, cases, parts=verbose)
-        + (((LOOP_TERM, scenarios.LOOPS_LEGEND)) if loops.rows else ()),
+        + (((LOOP_TERM, loop_shares.LOOPS_LEGEND)) if loops.rows else ()),
         closing=_closing(suite),
     )
 
@@ -173,7 +173,7 @@ def document(  # noqa: PLR0913 - what stands where, each by name
     for group in view.groups:
         blocks += _group_blocks(group, verbose=verbose)
     if view.loops.rows:
-        blocks += [Heading(scenarios.LOOPS_TITLE), _shares(view.loops)]
+        blocks += [Heading(loop_shares.LOOPS_TITLE), _shares(view.loops)]
     blocks += more
     blocks += terms((*view.care, *care), "care", _CARE)
     blocks += terms((("not measured", why) for why in view.unavailable), "note")

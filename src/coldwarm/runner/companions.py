@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coldwarm.contracts.observation import CacheEvidence, Observation
-    from coldwarm.runner.cases import Case, Options
+    from coldwarm.runner.case_list import Case, Options
     from coldwarm.runner.ledger import Ledger, Listener
     from coldwarm.runner.observe import RunContext, Running
 

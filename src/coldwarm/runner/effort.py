@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.answer import Comparison
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
-    from coldwarm.runner.cases import Case, Options
+    from coldwarm.runner.case_list import Case, Options
     from coldwarm.runner.ledger import Ledger
 
     Wanted = Mapping[CacheMode, Sequence[Case]]

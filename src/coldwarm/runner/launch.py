@@ -19,8 +19,8 @@ from coldwarm.caches import counts, listing, made
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import Artifact, Making
 from coldwarm.errors import storage_error
-from coldwarm.runner import isolation, observe, replies, settings, telemetry, temporary
-from coldwarm.runner.cases import affinity
+from coldwarm.runner import isolation, machine_settings, observe, replies, telemetry, temporary
+from coldwarm.runner.case_list import affinity
 from coldwarm.runner.guard import MARK
 from coldwarm.runner.isolation import owners_of, process_variables, program_name
 from coldwarm.runner.observe import Begun, RunContext, Running, Slot
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from coldwarm.caches.listing import Listing
     from coldwarm.contracts.base import CacheMode, CacheSettings
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.runner.cases import Case
+    from coldwarm.runner.case_list import Case
 
 
 def _artifact_folder(work: Path, case: Case) -> Path:
@@ -217,7 +217,7 @@ def begin(place: RunContext, slot: Slot) -> Begun:
     started_at = place.clock.date()
     reading = telemetry.read(place.clock.now_s())
     process = _spawn(place, case, job(place, slot), found, seen)
-    user_settings = settings.of_user(base, found)
+    user_settings = machine_settings.of_user(base, found)
     return Begun(slot, process, order, started_at, before, reading, found, user_settings)
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult, Making
-    from coldwarm.runner.cases import Case
+    from coldwarm.runner.case_list import Case
 
 
 _SIGNALS = {"SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"}

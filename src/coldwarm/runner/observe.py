@@ -35,7 +35,7 @@ from coldwarm.contracts.observation import (
     first_result_s,
 )
 from coldwarm.contracts.reasons import Reason, because, is_wrong, missing, together
-from coldwarm.runner import replies, settings, telemetry
+from coldwarm.runner import machine_settings, replies, telemetry
 from coldwarm.runner.replies import Counters, Parts, as_reason
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from coldwarm.caches.listing import Listing
     from coldwarm.clock import Clock
     from coldwarm.contracts.base import Allocator, CacheMode, CacheSettings
-    from coldwarm.runner.cases import Case, Options
+    from coldwarm.runner.case_list import Case, Options
     from coldwarm.runner.replies import LoopReply
     from coldwarm.runner.spawn import Guard, MeasuredProcess, ProcessFailedError
 
@@ -364,14 +364,14 @@ def files_of_earlier(observation: Observation) -> frozenset[str]:
 def _settings(running: Running) -> dict[str, str]:
     """Return what was set and may change what is measured: by the user, a file or a module."""
     case, found = running.slot.case, running.start.settings or replies.Found()
-    known = settings.known(found.variables)
+    known = machine_settings.known(found.variables)
     changed = {name: v for name, v in known.items() if running.variables.get(name) != v}
     configured = dict(found.configured)
     if case.described is None and case.dtype == "f64":
         configured.pop("jax_enable_x64", None)  # its backend has set it
-    frameworks = settings.frameworks_of(case.backend) or set(found.loaded)
+    frameworks = machine_settings.frameworks_of(case.backend) or set(found.loaded)
     every = {**running.user_settings, **changed, **configured}
-    return settings.relevant(every, frameworks, gpu=case.device == "gpu")
+    return machine_settings.relevant(every, frameworks, gpu=case.device == "gpu")
 
 
 def _checked(
@@ -548,7 +548,7 @@ def reason_against(case: Case, found: Mapping[str, str]) -> Reason | None:
     """Return why a case of the project's own cannot be measured under settings."""
     if case.described is not None:
         return None
-    changing = settings.changing(found, case.backend)
+    changing = machine_settings.changing(found, case.backend)
     if not changing:
         return None
     return because("setting_changes", backend=case.backend.name, setting_names=changing)

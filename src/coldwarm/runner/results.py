@@ -11,9 +11,9 @@ from coldwarm.contracts.base import Status
 from coldwarm.contracts.environment import ENVIRONMENT
 from coldwarm.contracts.reasons import because, is_wrong
 from coldwarm.contracts.result import CaseResult, SuiteCase, SuiteResult
-from coldwarm.runner.describe import protocol
 from coldwarm.runner.isolation import owners_of
 from coldwarm.runner.ledger import filled_by, limitations
+from coldwarm.runner.protocol_record import protocol
 from coldwarm.stats import outcome
 from coldwarm.stats.answers import answers
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.runner.cases import Case, Options
+    from coldwarm.runner.case_list import Case, Options
     from coldwarm.runner.ledger import Ledger
 
     Save = Callable[[str, bytes], str]

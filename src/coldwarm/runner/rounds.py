@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coldwarm.contracts.observation import Observation
-    from coldwarm.runner.cases import Case
+    from coldwarm.runner.case_list import Case
     from coldwarm.runner.directory import RunDirectory
     from coldwarm.runner.ledger import Ledger, Listener
     from coldwarm.runner.observe import RunContext

@@ -20,7 +20,9 @@ from coldwarm.contracts.result import CaseResult, Making
 from coldwarm.contracts.run_journal import Fault, Header, JournalEntry
 from coldwarm.errors import ContractError, ResumeError, printable
 from coldwarm.runner import (
-    cases,
+    case_list as cases,
+)
+from coldwarm.runner import (
     effort,
     environment,
     harness,
@@ -28,12 +30,12 @@ from coldwarm.runner import (
     isolation,
     launch,
     ledger,
+    machine_settings,
     recompute,
     results,
-    settings,
     software,
 )
-from coldwarm.runner.cases import choose
+from coldwarm.runner.case_list import choose
 from coldwarm.runner.directory import JOURNAL, RunDirectory
 from coldwarm.runner.effort import Budget, Estimates, RoundChooser, seconds_left, wanting
 from coldwarm.runner.harness import harness_sha256
@@ -49,7 +51,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.result import SuiteResult
-    from coldwarm.runner.cases import Case, Options
+    from coldwarm.runner.case_list import Case, Options
     from coldwarm.runner.effort import Wanted
 
 
@@ -256,7 +258,7 @@ def refuse_settings(cases: Iterable[Case], base: Mapping[str, str]) -> None:
     """
     for case in cases:
         set_by_backend = case.backend.environment(case.device, None)
-        found = settings.of_user(base, {**base, **set_by_backend})
+        found = machine_settings.of_user(base, {**base, **set_by_backend})
         if (reason := reason_against(case, found)) is not None:
             raise RefusedError(reason)
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from coldwarm.runner import launch, observe
-from coldwarm.runner.cases import (
+from coldwarm.runner.case_list import (
     BLOCK_LIMIT,
     BlockPlan,
     affinity,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from coldwarm.contracts.observation import Block
-    from coldwarm.runner.cases import Case
+    from coldwarm.runner.case_list import Case
     from coldwarm.runner.observe import Begun, RunContext, Running, Slot
 
     Shuffle = Callable[[list[Running], int], list[Running]]

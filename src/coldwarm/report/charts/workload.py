@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from coldwarm.errors import printable
 from coldwarm.report.charts.chart import looks, shown
-from coldwarm.report.figures import group_name
+from coldwarm.report.headline import group_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

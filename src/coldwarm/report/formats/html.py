@@ -10,9 +10,9 @@ from coldwarm.report.charts import compared as both
 from coldwarm.report.charts.chart import source
 from coldwarm.report.charts.every import charts, of_result
 from coldwarm.report.charts.workload import workloads
-from coldwarm.report.figures import group_name
+from coldwarm.report.headline import group_name
 from coldwarm.report.page import contents, template
-from coldwarm.report.page.figures import of_charts, section
+from coldwarm.report.page.page_sections import of_charts, section
 from coldwarm.report.view import suite_view
 from coldwarm.stats.answers import answers
 

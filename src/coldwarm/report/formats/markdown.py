@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.policy import Policy
-from coldwarm.report import bench, compare, markdown, provenance, view
+from coldwarm.report import bench, comparison_text, markdown, provenance, view
 from coldwarm.report.document import Document, Heading, Paragraph, Piece, command, terms
-from coldwarm.report.figures import held_against
+from coldwarm.report.headline import held_against
 from coldwarm.stats.answers import answers
 from coldwarm.stats.bench_report import bench_report
 
@@ -43,7 +43,7 @@ def compared(
     comparison: RunComparison, sides: tuple[Measured, Measured], name: str
 ) -> dict[str, bytes]:
     """Return what changed from one result to another."""
-    said = compare.document(comparison, everything=True)
+    said = comparison_text.document(comparison, everything=True)
     about = (one for label, side in zip("AB", sides, strict=True) for one in _about(side, label))
     return {name: markdown.text(Document(said.title, (*said.blocks, *about))).encode()}
 

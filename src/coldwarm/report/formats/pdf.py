@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 from coldwarm import installing
 from coldwarm.errors import printable, shorten
 from coldwarm.installing import require
-from coldwarm.report import compare, provenance, units
+from coldwarm.report import comparison_text, provenance, units
 from coldwarm.report.charts import compared as both
 from coldwarm.report.charts import drawing, every
 from coldwarm.report.charts.chart import source
 from coldwarm.report.charts.workload import workloads
-from coldwarm.report.figures import group_name, held_against
+from coldwarm.report.headline import group_name, held_against
 from coldwarm.report.view import suite_view
 from coldwarm.runner import temporary
 from coldwarm.stats.answers import answers
@@ -118,19 +118,19 @@ def changes(
         where = grouped.setdefault(title, []) if title else first
         where.append(_figure(chart, drawn))
     said = {
-        "sides": compare.sides(comparison),
-        "summary": compare.summary(comparison),
+        "sides": comparison_text.sides(comparison),
+        "summary": comparison_text.summary(comparison),
         "shared": first,
-        "remarks": compare.remarks(comparison),
+        "remarks": comparison_text.remarks(comparison),
         "cases": [
             {
                 "title": case,
-                "headings": ["figure", *compare.HEADINGS[1:]],
-                "rows": [[cell.text for cell in compare.row(item)] for item in items],
+                "headings": ["figure", *comparison_text.HEADINGS[1:]],
+                "rows": [[cell.text for cell in comparison_text.row(item)] for item in items],
             }
-            for case, items in compare.shown(comparison, everything=True).items()
+            for case, items in comparison_text.shown(comparison, everything=True).items()
         ],
-        "legend": compare.legend(comparison),
+        "legend": comparison_text.legend(comparison),
         "workloads": [{"title": title, "figures": found} for title, found in grouped.items()],
     }
     return _plain(said), drawn

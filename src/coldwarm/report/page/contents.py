@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coldwarm.report import compare, provenance
+from coldwarm.report import comparison_text, provenance
 from coldwarm.report.page.template import filled
 from coldwarm.report.provenance import Folded
 from coldwarm.report.sentences import words
@@ -129,15 +129,15 @@ def page_of_changes(
 ) -> str:
     """Return the page of two results, which lie at ``paths``, with sections of figures of both."""
     differing = [(one.name, f"{one.a} in A, {one.b} in B") for one in comparison.software]
-    rows = [(item, compare.row(item), words(item.reason)) for item in comparison.metrics]
+    rows = [(item, comparison_text.row(item), words(item.reason)) for item in comparison.metrics]
     return filled(
         "compared.html.j2",
         sections,
         changes={
-            "summary": compare.summary(comparison),
-            "sides": compare.sides(comparison),
-            "remarks": compare.remarks(comparison),
-            "legend": compare.legend(comparison),
+            "summary": comparison_text.summary(comparison),
+            "sides": comparison_text.sides(comparison),
+            "remarks": comparison_text.remarks(comparison),
+            "legend": comparison_text.legend(comparison),
             "rows": rows,
             "sections": sections,
             "software": Folded("What else differs", differing) if differing else None,

@@ -23,7 +23,7 @@ from coldwarm.report.page.packing import embedded
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from coldwarm.report.answers import Line
+    from coldwarm.report.answer_text import Line
     from coldwarm.report.filled import Needed
 
 

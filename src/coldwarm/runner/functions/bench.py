@@ -14,7 +14,7 @@ from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
 from coldwarm.registry import unknown
 from coldwarm.runner import suite, temporary
-from coldwarm.runner.cases import COLD, Options
+from coldwarm.runner.case_list import COLD, Options
 from coldwarm.runner.directory import refuse_content
 from coldwarm.runner.effort import Budget
 from coldwarm.runner.functions import candidates, targets
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from coldwarm.runner.cases import Case
+    from coldwarm.runner.case_list import Case
     from coldwarm.runner.functions.candidates import Inspected
     from coldwarm.runner.functions.targets import Request, Target
     from coldwarm.runner.suite import Outcome

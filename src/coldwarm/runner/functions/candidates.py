@@ -24,7 +24,7 @@ from coldwarm.functions import backend, sensitivity, values
 from coldwarm.functions.target import MissingNameError, TargetError
 from coldwarm.registry import Source, WorkloadSpec, backend_spec
 from coldwarm.runner import environment, isolation, ledger, replies, temporary
-from coldwarm.runner.cases import Case, ReferenceAnswer
+from coldwarm.runner.case_list import Case, ReferenceAnswer
 from coldwarm.runner.isolation import (
     process_variables,
     program_name,

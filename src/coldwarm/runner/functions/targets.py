@@ -16,7 +16,7 @@ from coldwarm.contracts.base import LONGEST, is_name
 from coldwarm.contracts.codec import cleaned
 from coldwarm.errors import UsageError, shorten
 from coldwarm.registry import unknown
-from coldwarm.runner.cases import BLOCKS, COLD, Options
+from coldwarm.runner.case_list import BLOCKS, COLD, Options
 from coldwarm.runner.user_input import is_private, is_told, withhold_input, withhold_variable
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.report import units
-from coldwarm.report.figures import cold_summary
+from coldwarm.report.headline import cold_summary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -29,8 +29,8 @@ from coldwarm.functions import other_calls, values, varying, waiting
 from coldwarm.functions.backend import UserFunction
 from coldwarm.functions.unfinished import Pending, UnfinishedError
 from coldwarm.report.sentences import with_advice
-from coldwarm.runner import observe, replies, settings
-from coldwarm.runner.cases import BLOCK_LIMIT, batch_for, block_seconds
+from coldwarm.runner import machine_settings, observe, replies
+from coldwarm.runner.case_list import BLOCK_LIMIT, batch_for, block_seconds
 from coldwarm.stats.steady import FEWEST_SAMPLES, detect
 from coldwarm.worker.candidate import Prepared
 from coldwarm.worker.loop import WarmLoop, is_glibc
@@ -244,8 +244,8 @@ def _observation(
 def _settings() -> dict[str, str]:
     """Return what is set in this process and may change what it shows."""
     seen = told() or {"configured": {}, "loaded": []}
-    every = {**settings.known(os.environ), **seen["configured"]}
-    return settings.relevant(every, seen["loaded"])
+    every = {**machine_settings.known(os.environ), **seen["configured"]}
+    return machine_settings.relevant(every, seen["loaded"])
 
 
 _TAIL_BYTES = 16 * 1024

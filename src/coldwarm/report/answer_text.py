@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from coldwarm.contracts.base import WARM
 from coldwarm.report import units
 from coldwarm.report.document import Piece
-from coldwarm.report.figures import bounds, ratio
+from coldwarm.report.headline import bounds, ratio
 from coldwarm.report.sentences import counted, words
 from coldwarm.report.words import LOOP_HEADINGS, MARKS, MODE_NAMES, MOST_NAMED, either
 

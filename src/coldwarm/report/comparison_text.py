@@ -22,7 +22,7 @@ from coldwarm.report.document import (
     terms,
 )
 from coldwarm.report.document import row as cells_of
-from coldwarm.report.figures import bounds
+from coldwarm.report.headline import bounds
 from coldwarm.report.sentences import counted, with_advice, words
 from coldwarm.report.words import mode_name
 from coldwarm.stats.comparable import FAILED

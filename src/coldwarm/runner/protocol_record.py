@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from coldwarm import __version__
 from coldwarm.contracts.base import WARM
 from coldwarm.contracts.result import Effort, Protocol
-from coldwarm.runner.cases import BATCH_WINDOW_S, BLOCK_LIMIT, SHORT_CALL_S, affinity
+from coldwarm.runner.case_list import BATCH_WINDOW_S, BLOCK_LIMIT, SHORT_CALL_S, affinity
 from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.identifying import own_without
 from coldwarm.runner.isolation import fixed_variables, owners_of, sharing_variables
@@ -17,7 +17,7 @@ from coldwarm.runner.isolation import fixed_variables, owners_of, sharing_variab
 if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
     from coldwarm.registry import BackendSpec
-    from coldwarm.runner.cases import Case, Options
+    from coldwarm.runner.case_list import Case, Options
 
 WINDOWS = {
     "interpreter": "from just before the spawn to the first line of the worker",

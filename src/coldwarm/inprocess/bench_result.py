@@ -10,10 +10,10 @@ from coldwarm.caches.modes import EVERY_CALL
 from coldwarm.contracts.reasons import Reason, because, is_wrong
 from coldwarm.errors import printable
 from coldwarm.report import filled, html, markdown, units
-from coldwarm.report.figures import around
+from coldwarm.report.headline import around
 from coldwarm.report.sentences import CAUTION_ADVICE, caution_words, counted, with_advice, words
 from coldwarm.report.words import mode_name
-from coldwarm.runner.cases import COLD
+from coldwarm.runner.case_list import COLD
 from coldwarm.stats.cautions import other_calls, partly_tried, two_levels, untried
 from coldwarm.stats.selection import warm_processes
 from coldwarm.stats.summarise import warm_summary
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.result import CaseResult, ColdSummary, WarmSummary
-    from coldwarm.inprocess.warm import InProcess
+    from coldwarm.inprocess.warm_calls import InProcess
 
 
 NOT_ASKED = "not_asked"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.base import READINGS
 from coldwarm.contracts.reasons import because
-from coldwarm.report import answers, filled, units
+from coldwarm.report import answer_text, filled, units
 from coldwarm.report.document import Cell, Document, Heading, Paragraph, name, table, terms
 from coldwarm.report.sentences import CAUTION_ADVICE, words
 from coldwarm.report.units import count
@@ -44,8 +44,8 @@ def document(report: PlanReport) -> Document:
     blocks: list[Block] = []
     for plan, answer in zip(report.plans, report.answers, strict=True):
         blocks += _plan(plan)
-        said = ((one.label, one.pieces) for one in answers.lines(answer))
-        blocks += terms(said, "answer", answers.TITLE)
+        said = ((one.label, one.pieces) for one in answer_text.lines(answer))
+        blocks += terms(said, "answer", answer_text.TITLE)
     blocks += terms(_legend(report.plans), "legend", "How to read this")
     return Document("coldwarm plan", tuple(blocks))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from coldwarm.contracts.observation import PARTS
 from coldwarm.errors import printable
-from coldwarm.report.answers import lines
+from coldwarm.report.answer_text import lines
 from coldwarm.report.charts.chart import Chart, Columns, dash_scale, shown
 from coldwarm.report.charts.every import charts
 from coldwarm.report.charts.marks import CALLS_AXIS, by_colour, line_of_totals, rows, seconds
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.answer import Answer
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.result import CaseResult
-    from coldwarm.report.answers import Line
+    from coldwarm.report.answer_text import Line
     from coldwarm.report.charts.chart import Row, Spec
     from coldwarm.report.charts.workload import Workload
     from coldwarm.report.view import Group
