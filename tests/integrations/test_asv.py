@@ -29,8 +29,7 @@ NAME = results.NAME
 
 def committed(made: Exported, **commits: figures.Commit) -> dict[str, bytes]:
     known = figures.Exported(made.measured, made.figures, [], commits)
-    files: dict[str, bytes] = formats.load("asv").files(known)
-    return files
+    return formats.load("asv").files(known)
 
 
 COMMITS = [figures.Commit(10 * f"{n}abc", 1_700_000_000_000 + n) for n in (1, 2)]
@@ -65,9 +64,10 @@ def test_asv_lists_its_benchmarks_and_keeps_those_of_others(made: Exported) -> N
     listed = json.loads(files["benchmarks.json"])
     assert listed["version"] == 2
     assert listed[f"{NAME}.warm_process.call"]["unit"] == "seconds"
-    joined: Any = formats.load("asv")
+    joined = formats.load("asv").joined
+    assert joined is not None
     old = b'{"time_other": {"name": "time_other"}, "version": 2}'
-    both = json.loads(joined.joined("benchmarks.json", old, files["benchmarks.json"]))
+    both = json.loads(joined("benchmarks.json", old, files["benchmarks.json"]))
     assert both.keys() == listed.keys() | {"time_other"}
 
 

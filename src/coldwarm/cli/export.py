@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import rich_click as click
 
@@ -57,10 +57,10 @@ def command(*, result: Path, form: str, out: Path | None, commit: str | None) ->
     from coldwarm.runner import recompute
 
     made = formats.load(form)
-    if out is None and not made.WHOLE:
+    if out is None and not made.is_one_file:
         text = f"{form} has a folder of files; name it with --out"
         raise UsageError(text)
-    by_commit = getattr(made, "BY_COMMIT", False)
+    by_commit = made.joined is not None
     if commit is not None and not by_commit:
         text = f"{form} does not keep results by commit; leave --commit out"
         raise UsageError(text)
@@ -122,7 +122,7 @@ def _commit(revision: str) -> Commit:
     return Commit(sha, 1000 * committed_s)
 
 
-def _write(made: Any, files: Mapping[str, bytes], out: Path | None) -> None:  # noqa: ANN401 - a module
+def _write(made: formats.Writer, files: Mapping[str, bytes], out: Path | None) -> None:
     from coldwarm.cli._output import write
 
     if out is None:
@@ -139,18 +139,17 @@ def _only(texts: Iterable[bytes]) -> str:
     return text.decode()
 
 
-def _joined(made: Any, place: Path, name: str, data: bytes) -> bytes:  # noqa: ANN401 - as above
+def _joined(made: formats.Writer, place: Path, name: str, data: bytes) -> bytes:
     """Return a file with what it has already, where the format keeps many results in one.
 
     Raises:
         ContractError: what it has cannot be read.
     """
-    if not hasattr(made, "joined"):
+    if made.joined is None:
         return data
     try:
-        joined: bytes = made.joined(name, place.read_bytes(), data)
+        return made.joined(name, place.read_bytes(), data)
     except (OSError, ValueError, RecursionError) as error:
         raise ContractError(
             str(place), f"cannot be added to: {error}; name another --out"
         ) from None
-    return joined

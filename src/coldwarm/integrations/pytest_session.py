@@ -201,7 +201,7 @@ def _saved(made: dict[str, Any], path: Path) -> str:
 
 def _compared(against: Benchmarks, made: dict[str, Any], name: str, width: int) -> Iterator[str]:
     try:
-        now = pyperf.benchmarks(Opened(name, "", made))
+        now = pyperf.READER.benchmarks(Opened(name, "", made))
         found = compare_results([against], [now], Policy())
     except IncomparableError as error:
         yield from ListedError(comparison_text.refused(error)).lines

@@ -1,27 +1,7 @@
 """Formats of other tools: a module of this folder for each, found by scanning it.
 
-It is named as ``--format`` names it, with ``_`` for ``-``. Where results are written so, it
-defines::
-
-    WHOLE = True   # one file; False where it writes several into a folder
-
-    def why_not(figure: Figure) -> str | None:
-        ...        # why this format has no place for a figure; None: it has
-
-    def files(made: Exported) -> dict[str, bytes]:
-        ...        # what to write by name; of one file under ""
-
-and, where it keeps results by commit, ``BY_COMMIT = True`` and ``joined(name, old, new)``, which
-returns what becomes of a file that is there already. Where files of the tool are compared, it
-defines::
-
-    TOOL = "hyperfine"                       # as its makers write it
-
-    def is_mine(document: dict) -> bool:
-        ...                                  # whether a JSON document looks like its own
-
-    def benchmarks(opened: Opened) -> Benchmarks:
-        ...                                  # what it holds; ContractError where it is broken
+It is named as ``--format`` names it, with ``_`` for ``-``. Where results are written so, it defines
+its ``WRITER``, and where files of the tool are compared, its ``READER``.
 
 It opens no file and writes none.
 """
@@ -42,11 +22,12 @@ from coldwarm.contracts.result import BenchmarkSamples
 from coldwarm.errors import printable, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import Benchmarks
     from coldwarm.errors import ContractError
+    from coldwarm.integrations.figures import Exported, Figure
 
 TimeS = Annotated[float, msgspec.Meta(gt=0.0, le=MOST_S)]
 Amount = Annotated[float, msgspec.Meta(gt=0.0, le=2.0**63)]
@@ -57,24 +38,60 @@ _FAILED = "runs_failed_elsewhere"
 _GZIP = b"\x1f\x8b"
 
 
+def _anything(_figure: Figure) -> str | None:
+    return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Writer:
+    """How results are written in a format."""
+
+    files: Callable[[Exported], dict[str, bytes]]
+    """Return what to write by name; of one file under ``""``."""
+    why_not: Callable[[Figure], str | None] = _anything
+    """Return why the format has no place for a figure; ``None``: it has."""
+    is_one_file: bool = True
+    """Whether it is not several in a folder."""
+    joined: Callable[[str, bytes, bytes], bytes] | None = None
+    """Of a format that keeps results by commit: return what becomes of a file of a name that is
+    there already, from what it held and what is new; ``ValueError`` where that cannot be."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reader:
+    """How a tool's JSON is read."""
+
+    tool: str
+    """Its name as its makers write it."""
+    is_mine: Callable[[dict[str, Any]], bool]
+    """Say whether a document looks like its own."""
+    benchmarks: Callable[[Opened], Benchmarks]
+    """Return what it holds; ``ContractError`` where it is broken."""
+
+
 def names() -> list[str]:
     """Return the formats that results are written as."""
-    return [name.replace("_", "-") for name in _defining("files")]
+    return [name.replace("_", "-") for name in _defining("WRITER")]
 
 
-def load(name: str) -> Any:  # noqa: ANN401 - a module
-    """Return the module of a format.
+def load(name: str) -> Writer:
+    """Return how results are written in a format.
 
     Raises:
         ImportError: there is none of this name.
     """
-    return import_module(f"{__name__}.{name.replace('-', '_')}")
+    writer: Writer = _module(name.replace("-", "_")).WRITER
+    return writer
 
 
-def _defining(function: str) -> Iterator[str]:
-    """Yield the modules with a function, in their order; none is loaded for it."""
+def _module(name: str) -> Any:  # noqa: ANN401 - a module
+    return import_module(f"{__name__}.{name}")
+
+
+def _defining(name: str) -> Iterator[str]:
+    """Yield the modules that define a name, in their order; none is loaded for it."""
     for file in sorted(Path(__file__).parent.glob("[a-z]*.py")):
-        if f"\ndef {function}(" in file.read_text("utf-8"):
+        if f"\n{name} = " in file.read_text("utf-8"):
             yield file.stem
 
 
@@ -88,12 +105,11 @@ def read(path: Path, data: bytes | None = None) -> Benchmarks:
     if data.startswith(_GZIP):
         raise fault(str(path), None, None, "is compressed: unpack it with gunzip")
     text, document = parse(data, str(path))
-    tools = [load(name) for name in _defining("benchmarks")]
-    for one in tools:
+    readers: list[Reader] = [_module(name).READER for name in _defining("READER")]
+    for one in readers:
         if isinstance(document, dict) and one.is_mine(document):
-            found: Benchmarks = one.benchmarks(Opened(str(path), text, document))
-            return found
-    named = ", ".join(one.TOOL for one in tools)
+            return one.benchmarks(Opened(str(path), text, document))
+    named = ", ".join(one.tool for one in readers)
     what = f"is no result that can be compared: of coldwarm, or the JSON of {named}"
     raise fault(str(path), None, None, what)
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coldwarm.integrations import figures
+from coldwarm.integrations.formats import Writer
 from coldwarm.stats.intervals import by_range, median_interval
 
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
     from coldwarm.integrations.figures import Commit, Exported, Figure
 
-WHOLE = False
-BY_COMMIT = True
 _LIST = "benchmarks.json"
 _CONFIDENCE = 0.99
 """Of the interval that asv keeps beside a result."""
@@ -49,13 +48,13 @@ _RESULTS_VERSION, _LIST_VERSION, _MACHINE_VERSION = 2, 2, 1
 _KINDS = {"s": ("time", "seconds"), "bytes": ("peakmemory", "bytes")}
 
 
-def why_not(figure: Figure) -> str | None:
+def _why_not(figure: Figure) -> str | None:
     """Leave out what is the same function of the same commit once more."""
     repeated = figure.case.control_of is not None
     return "it is another candidate once more, as a control" if repeated else None
 
 
-def files(made: Exported) -> dict[str, bytes]:
+def _files(made: Exported) -> dict[str, bytes]:
     """Return the files below the folder of results.
 
     ``commits`` of what is exported must have every case.
@@ -76,7 +75,7 @@ def files(made: Exported) -> dict[str, bytes]:
     return written
 
 
-def joined(name: str, old: bytes, new: bytes) -> bytes:
+def _joined(name: str, old: bytes, new: bytes) -> bytes:
     """Return a file with what it held before, where asv keeps many results in it.
 
     Raises:
@@ -217,3 +216,6 @@ def _machine_name(made: Exported) -> str:
     facts = figures.machine(made.measured.environment)
     parts = [facts[key] for key in ("cpu", "cores") if key in facts] or ["unknown"]
     return re.sub(r"[^A-Za-z0-9]+", "-", "-".join(parts)).strip("-").lower() or "unknown"
+
+
+WRITER = Writer(files=_files, why_not=_why_not, is_one_file=False, joined=_joined)

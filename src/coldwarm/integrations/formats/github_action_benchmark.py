@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coldwarm.integrations import figures
+from coldwarm.integrations.formats import Writer
 
 if TYPE_CHECKING:
     from coldwarm.integrations.figures import Exported, Figure
 
-WHOLE = True
 _UNITS: dict[str, tuple[str, float]] = {
     "call": ("µs", 1e6),
     "peak_memory": ("MiB", 1 / 2**20),
@@ -21,12 +21,7 @@ _UNITS: dict[str, tuple[str, float]] = {
 _SECONDS = ("s", 1.0)
 
 
-def why_not(_figure: Figure) -> str | None:
-    """Find a place for each figure."""
-    return None
-
-
-def files(made: Exported) -> dict[str, bytes]:
+def _files(made: Exported) -> dict[str, bytes]:
     """Return one file."""
     return {"": figures.json_bytes([_entry(made, figure) for figure in made.figures])}
 
@@ -53,3 +48,6 @@ def _extra(made: Exported, figure: Figure) -> list[str]:
     facts = figures.machine(made.measured.environment) | figures.versions(figure)
     lines += [f"{name}: {value}" for name, value in facts.items()]
     return [*lines, f"coldwarm: {figures.coldwarm_version(made.measured)}"]
+
+
+WRITER = Writer(files=_files)

@@ -13,23 +13,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coldwarm.integrations import figures
+from coldwarm.integrations.formats import Writer
 
 if TYPE_CHECKING:
     from coldwarm.contracts.environment import Environment
     from coldwarm.integrations.figures import Exported, Figure
 
-WHOLE = True
 _NS = 1e9
 _SCHEMA = 1
 """``json_schema_version`` of Google Benchmark since 1.8.1."""
 
 
-def why_not(figure: Figure) -> str | None:
+def _why_not(figure: Figure) -> str | None:
     """Leave out memory: here every figure is a time."""
     return None if figure.unit == "s" else "Google Benchmark's JSON has times alone"
 
 
-def files(made: Exported) -> dict[str, bytes]:
+def _files(made: Exported) -> dict[str, bytes]:
     """Return one file."""
     rows = [row for place, one in enumerate(made.figures) for row in _rows(place, one)]
     return {"": figures.json_bytes({"context": _context(made), "benchmarks": rows})}
@@ -108,3 +108,6 @@ def _rows(place: int, figure: Figure) -> list[dict[str, Any]]:
 
 def _nanoseconds(seconds: float | None) -> float:
     return math.nan if seconds is None else seconds * _NS
+
+
+WRITER = Writer(files=_files, why_not=_why_not)

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import Benchmarks, BenchmarkSamples
-from coldwarm.integrations.formats import DocumentPart, TimeS
+from coldwarm.integrations.formats import DocumentPart, Reader, TimeS
 
 if TYPE_CHECKING:
     from coldwarm.contracts.reasons import Reason
     from coldwarm.integrations.formats import Opened
 
 
-TOOL = "hyperfine"
+_TOOL = "hyperfine"
 
 
 class _Command(DocumentPart, frozen=True, kw_only=True):
@@ -28,12 +28,12 @@ class _Document(DocumentPart, frozen=True, kw_only=True):
     results: list[_Command]
 
 
-def is_mine(document: dict[str, Any]) -> bool:
+def _is_mine(document: dict[str, Any]) -> bool:
     """Say whether a document looks like hyperfine's."""
     return isinstance(document.get("results"), list) and "result_columns" not in document
 
 
-def benchmarks(opened: Opened) -> Benchmarks:
+def _benchmarks(opened: Opened) -> Benchmarks:
     """Return the commands, each run of one a process.
 
     Raises:
@@ -45,7 +45,7 @@ def benchmarks(opened: Opened) -> Benchmarks:
     )
     return Benchmarks(
         path=opened.path,
-        tool=TOOL,
+        tool=_TOOL,
         benchmarks=kept,
         left_out=left_out,
         failed=failed,
@@ -55,7 +55,10 @@ def benchmarks(opened: Opened) -> Benchmarks:
 def _benchmark(one: _Command) -> BenchmarkSamples | Reason:
     failed = sum(code != 0 for code in one.exit_codes)
     if failed:
-        return because("runs_failed_elsewhere", tool=TOOL, n_failed=failed)
+        return because("runs_failed_elsewhere", tool=_TOOL, n_failed=failed)
     if not one.times:
-        return because("no_samples_elsewhere", tool=TOOL)
+        return because("no_samples_elsewhere", tool=_TOOL)
     return BenchmarkSamples("cold", tuple((time_s,) for time_s in one.times), to_its_end=True)
+
+
+READER = Reader(tool=_TOOL, is_mine=_is_mine, benchmarks=_benchmarks)

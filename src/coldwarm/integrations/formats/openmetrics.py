@@ -10,13 +10,12 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.integrations import figures
+from coldwarm.integrations.formats import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from coldwarm.integrations.figures import Exported, Figure, What
-
-WHOLE = True
 
 
 class _Family(NamedTuple):
@@ -39,12 +38,7 @@ _FAMILIES: dict[What, tuple[str, str, str]] = {
 _BOUNDS = {"": "median of the processes", "low_": "low bound", "high_": "high bound"}
 
 
-def why_not(_figure: Figure) -> str | None:
-    """Find a place for each figure."""
-    return None
-
-
-def files(made: Exported) -> dict[str, bytes]:
+def _files(made: Exported) -> dict[str, bytes]:
     """Return one file."""
     lines = [*_run(made)]
     for what, (name, unit, text) in _FAMILIES.items():
@@ -106,3 +100,6 @@ def _number(value: float) -> str:
 def _escaped(text: str) -> str:
     plain = figures.told(text) if not text.isprintable() else text
     return plain.replace("\\", r"\\").replace('"', r"\"")
+
+
+WRITER = Writer(files=_files)

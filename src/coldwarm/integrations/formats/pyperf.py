@@ -9,7 +9,7 @@ from coldwarm.contracts.base import MOST_S, WARM
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import Benchmarks, BenchmarkSamples
 from coldwarm.integrations import figures
-from coldwarm.integrations.formats import Amount, DocumentPart, plain
+from coldwarm.integrations.formats import Amount, DocumentPart, Reader, Writer, plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,18 +20,17 @@ if TYPE_CHECKING:
     from coldwarm.integrations.formats import Opened
 
 
-WHOLE = True
 _VERSION = "1.0"
 _UNITS = {"s": "second", "bytes": "byte"}
 
 
-def why_not(figure: Figure) -> str | None:
+def _why_not(figure: Figure) -> str | None:
     """Leave out figures with a value that is not above 0: pyperf reads no file with one."""
     lowest = min(value for one in figure.processes for value in one.values)
     return None if lowest > 0 else "pyperf takes values above 0 alone"
 
 
-def files(made: Exported) -> dict[str, bytes]:
+def _files(made: Exported) -> dict[str, bytes]:
     """Return one file."""
     return {"": figures.json_bytes(document(made))}
 
@@ -97,7 +96,7 @@ def _of_process(one: Process) -> dict[str, Any]:
     return found
 
 
-TOOL = "pyperf"
+_TOOL = "pyperf"
 _MODE = "coldwarm_cache_mode"
 """The metadata by which an export of coldwarm says the cache mode."""
 _EXPORT = "coldwarm_version"
@@ -121,13 +120,13 @@ class _Suite(DocumentPart, frozen=True, kw_only=True):
     metadata: dict[str, Any] | None = None
 
 
-def is_mine(document: dict[str, Any]) -> bool:
+def _is_mine(document: dict[str, Any]) -> bool:
     """Say whether a document looks like pyperf's."""
     others = {"machine_info", "context"}
     return {"version", "benchmarks"} <= document.keys() and not others & document.keys()
 
 
-def benchmarks(opened: Opened) -> Benchmarks:
+def _benchmarks(opened: Opened) -> Benchmarks:
     """Return the benchmarks; each run with values is a process.
 
     Raises:
@@ -142,7 +141,7 @@ def benchmarks(opened: Opened) -> Benchmarks:
     cpus, dates = texts["cpu_model_name"], texts["date"] - {None}
     return Benchmarks(
         path=opened.path,
-        tool=TOOL,
+        tool=_TOOL,
         benchmarks=kept,
         left_out=left_out,
         is_export=_EXPORT in shared,
@@ -172,7 +171,7 @@ def _read(opened: Opened, told: Mapping[str, Any], one: _Benchmark) -> Benchmark
         return because("unit_elsewhere", unit=plain(str(unit)))
     processes = tuple(tuple(run.values) for run in one.runs if run.values)
     if not processes:
-        return because("no_samples_elsewhere", tool=TOOL)
+        return because("no_samples_elsewhere", tool=_TOOL)
     if unit == "second" and max(map(max, processes)) > MOST_S:
         raise opened.fault(f"{_text(_name(told))}: holds a time of more than {MOST_S:g} s")
     kind = _kind(unit, told)
@@ -184,3 +183,7 @@ def _kind(unit: str, told: Mapping[str, Any]) -> MetricKind:
         return "memory"
     # `pyperf command` times whole processes.
     return "cold" if "command" in told or told.get(_MODE, WARM) != WARM else "warm"
+
+
+WRITER = Writer(files=_files, why_not=_why_not)
+READER = Reader(tool=_TOOL, is_mine=_is_mine, benchmarks=_benchmarks)

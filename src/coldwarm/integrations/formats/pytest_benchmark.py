@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.contracts.result import Benchmarks, BenchmarkSamples
-from coldwarm.integrations.formats import DocumentPart, TimeS, plain
+from coldwarm.integrations.formats import DocumentPart, Reader, TimeS, plain
 
 if TYPE_CHECKING:
     from coldwarm.integrations.formats import Opened
 
 
-TOOL = "pytest-benchmark"
+_TOOL = "pytest-benchmark"
 
 
 class _Stats(DocumentPart, frozen=True, kw_only=True):
@@ -38,12 +38,12 @@ class _Document(DocumentPart, frozen=True, kw_only=True):
     datetime: str | None = None
 
 
-def is_mine(document: dict[str, Any]) -> bool:
+def _is_mine(document: dict[str, Any]) -> bool:
     """Say whether a document looks like pytest-benchmark's."""
     return "machine_info" in document and "benchmarks" in document
 
 
-def benchmarks(opened: Opened) -> Benchmarks:
+def _benchmarks(opened: Opened) -> Benchmarks:
     """Return the tests, whose rounds all ran in one process.
 
     Raises:
@@ -56,7 +56,7 @@ def benchmarks(opened: Opened) -> Benchmarks:
     cpu, when = document.machine_info.cpu.brand_raw, document.datetime
     return Benchmarks(
         path=opened.path,
-        tool=TOOL,
+        tool=_TOOL,
         benchmarks=kept,
         left_out=left_out,
         cpu=plain(cpu) if cpu else None,
@@ -69,3 +69,6 @@ def _benchmark(opened: Opened, one: _Test) -> BenchmarkSamples:
         what = f"holds no samples of {plain(one.fullname)}, only statistics: save them with"
         raise opened.fault(f"{what} --benchmark-json FILE, or with --benchmark-save-data")
     return BenchmarkSamples("warm", (tuple(one.stats.data),))
+
+
+READER = Reader(tool=_TOOL, is_mine=_is_mine, benchmarks=_benchmarks)
