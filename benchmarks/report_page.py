@@ -77,10 +77,10 @@ def measure(folder: Path) -> list[Row]:
 def _making(run: Path) -> tuple[float, float]:
     """Return the seconds of making a page, of the clock and of processors."""
     code = (
-        "import gc, sys, time; from pathlib import Path; from coldwarm.report.formats import html;"
-        "from coldwarm.runner import recompute; gc.disable(); html.begin();"
+        "import gc, sys, time; from pathlib import Path; from coldwarm.report.formats import load;"
+        "from coldwarm.runner import recompute; gc.disable(); page = load('html'); page.begin();"
         "read = [recompute.read(Path(sys.argv[1]))];"
-        "start, own = time.perf_counter(), time.process_time(); html.files(read, 'page.html');"
+        "start, own = time.perf_counter(), time.process_time(); page.files(read, 'page.html');"
         "print(time.perf_counter() - start, time.process_time() - own)"
     )
     command = [sys.executable, "-c", code, str(run)]

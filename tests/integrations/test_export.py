@@ -95,6 +95,11 @@ def test_pyperf_loads_runs_with_values_and_warmups(made: Exported, tmp_path: Pat
     assert "hostname" not in found.get_metadata()
 
 
+def test_every_format_has_its_object() -> None:
+    assert all(isinstance(formats.load(name), formats.Writer) for name in formats.names())
+    assert {"asv", "pyperf"} <= {*formats.names()}
+
+
 def test_pyperf_prints_statistics(made: Exported, tmp_path: Path) -> None:
     file = tmp_path / "pyperf.json"
     file.write_text(text(made, "pyperf"), encoding="utf-8")

@@ -19,8 +19,7 @@ from tests.stats.repeating import run
 from coldwarm.cli import _options
 from coldwarm.contracts.policy import Policy
 from coldwarm.errors import is_plain
-from coldwarm.report import bench, comparison_text, github, markdown, terminal, view
-from coldwarm.report.formats import base
+from coldwarm.report import bench, comparison_text, formats, github, markdown, terminal, view
 from coldwarm.report.shown import PlainConsole
 from coldwarm.runner import recompute
 from coldwarm.stats.bench_report import bench_report
@@ -83,7 +82,7 @@ class Page(HTMLParser):
 
 
 def of(form: str, found: Measured) -> dict[str, bytes]:
-    return base.load(form).files([found], "report")
+    return formats.load(form).files([found], "report")
 
 
 def test_every_field_has_such_a_text(hostile: Measured) -> None:

@@ -413,7 +413,7 @@ def test_text_of_others_is_shown_and_obeyed_by_nothing(
         environment=None,
     )
     page_file = tmp_path / "page.html"
-    page_file.write_bytes(html.files([one, one], "page.html")["page.html"])
+    page_file.write_bytes(html.FORMAT.files([one, one], "page.html")["page.html"])
     page = opened(page_file)
     page.locator("details").evaluate_all("all => all.forEach(one => { one.open = true; })")
     assert page.locator("img, main script").count() == 0

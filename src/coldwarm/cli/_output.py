@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from coldwarm.errors import ContractError
     from coldwarm.report.document import Document
-    from coldwarm.report.formats.base import Format
+    from coldwarm.report.formats import Format
 
 
 def tell(path: Path | str, otherwise: Sequence[ContractError]) -> None:
@@ -124,7 +124,7 @@ def write_page(folder: Path) -> Path:
     Raises:
         StorageError: it cannot be written.
     """
-    from coldwarm.report.formats.base import load
+    from coldwarm.report.formats import load
     from coldwarm.runner import recompute
 
     made = load("html")
@@ -156,7 +156,7 @@ def beside(result: Path, made: Format, name: str) -> Path:
     from coldwarm.publish import layout
     from coldwarm.publish.storage import next_to
 
-    file = f"report{made.SUFFIX}" if made.SUFFIX else f"report-{name}"
+    file = f"report{made.suffix}" if made.suffix else f"report-{name}"
     if (result / layout.INDEX).is_file():
         return next_to(result) / f"{result.absolute().name}-{file}"
     return (result if result.is_dir() else result.parent) / file

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import rich_click as click
 
@@ -12,13 +12,14 @@ from coldwarm.cli import _options, _output
 from coldwarm.cli._options import say
 from coldwarm.cli._output import beside, uncollected, write
 from coldwarm.errors import UsageError
-from coldwarm.report.formats.base import load, names
+from coldwarm.report.formats import load, names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from coldwarm.contracts.catalogue import Kind
     from coldwarm.contracts.result import Measured
+    from coldwarm.report.formats import Format
     from coldwarm.report.verdict_table import VerdictTable
 
 
@@ -73,9 +74,8 @@ def command(
 
     named = form or _by_ending(out)
     made = load(named)
-    begin = getattr(made, "begin", None)
-    if begin is not None and any(kind_of(path) is None for path in results):
-        begin()
+    if made.begin is not None and any(kind_of(path) is None for path in results):
+        made.begin()
     place = out or beside(results[0], made, named)
     with uncollected(), ExitStack() as stack:
         read = [_read(path, stack) for path in results]
@@ -89,7 +89,7 @@ def command(
             files = _with_verdicts(runs, judged, named, place.name)
         else:
             files = made.files(runs, place.name)
-    folder = place.parent if made.SUFFIX else place
+    folder = place.parent if made.suffix else place
     for name, data in files.items():
         write(folder / name, data)
     say(place)
@@ -154,18 +154,22 @@ def _with_verdicts(
     Raises:
         UsageError: this format has no tables of verdicts.
     """
-    return _able(named, "with_verdicts", "patterns and claims")(runs, judged, name)
+    write_all = _able(named, lambda one: one.with_verdicts, "patterns and claims")
+    return write_all(runs, judged, name)
 
 
-def _able(named: str, what: str, told: str) -> Callable[..., dict[str, bytes]]:
-    """Return what a format may define.
+_F = TypeVar("_F")
+
+
+def _able(named: str, of: Callable[[Format], _F | None], told: str) -> _F:
+    """Return what a format may have.
 
     Raises:
         UsageError: it does not.
     """
-    made: Callable[..., dict[str, bytes]] | None = getattr(load(named), what, None)
+    made = of(load(named))
     if made is None:
-        able = ", ".join(one for one in names() if hasattr(load(one), what))
+        able = ", ".join(one for one in names() if of(load(one)) is not None)
         text = f"{told} cannot be written as {named}: give --format {able}"
         raise UsageError(text)
     return made
@@ -185,7 +189,7 @@ def _compared(
     if len(read) != len("AB"):
         text = f"--compare takes two results, A and B, and was given {len(read)}"
         raise UsageError(text)
-    made = _able(named, "compared", "--compare")
+    made = _able(named, lambda one: one.compared, "--compare")
     first, second = read
     comparison = judged([first], [second], Policy(thresholds=dict(THRESHOLDS)), allowed)
     return made(comparison, (first, second), name)
@@ -198,8 +202,8 @@ def _by_ending(out: Path | None) -> str:
         BadParameter: it stands for a format of which a report has many files.
     """
     ending = out.suffix.lower() if out else ""
-    if ending.removeprefix(".") in names() and not load(ending.removeprefix(".")).SUFFIX:
+    if ending.removeprefix(".") in names() and not load(ending.removeprefix(".")).suffix:
         text = f"has a file for each figure: name a folder, and say --format {ending[1:]}"
         raise click.BadParameter(text, param_hint="--out")
-    by_suffix = {load(name).SUFFIX: name for name in names()}
+    by_suffix = {load(name).suffix: name for name in names()}
     return by_suffix.get(ending, "html") if ending else "html"

@@ -78,19 +78,17 @@ def views(*, skip_missing: bool) -> Mapping[str, View]:
 def _render(path: str, content: Content) -> bytes | None:
     """Return a file; ``None``: there is nothing to show."""
     from coldwarm.catalogue.describe import verdict_table
-    from coldwarm.report.formats import base
+    from coldwarm.report import formats
 
     results = [run.measured for run in content.runs]
-    format_ = base.load(_FORMATS[path])
-    with_verdicts = getattr(format_, "with_verdicts", None)
-    if with_verdicts is not None:
+    made = formats.load(_FORMATS[path])
+    if made.with_verdicts is not None:
         verdicts = [
             verdict_table(one.index, one.environment, one.not_judged, one.n_otherwise)
             for one in content.verdicts
         ]
-        files: dict[str, bytes] = with_verdicts(results, verdicts, path)
-        return files[path]
-    return format_.files(results, path)[path] if results else None
+        return made.with_verdicts(results, verdicts, path)[path]
+    return made.files(results, path)[path] if results else None
 
 
 @command.command(name="create")

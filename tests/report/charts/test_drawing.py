@@ -24,7 +24,7 @@ from coldwarm.installing import MissingError
 from coldwarm.report.charts import drawing, every
 from coldwarm.report.charts.compared import pairs
 from coldwarm.report.charts.workload import workloads
-from coldwarm.report.formats import markdown, pdf
+from coldwarm.report.formats import Format, load, markdown, names, pdf
 from coldwarm.report.formats.pdf import contents
 
 if TYPE_CHECKING:
@@ -127,9 +127,16 @@ def test_hostile_names_are_text(hostile: Measured) -> None:
         assert "/" not in name
 
 
+def test_every_format_has_its_object_and_a_suffix_of_its_own() -> None:
+    formats = [load(name) for name in names()]
+    assert all(isinstance(one, Format) for one in formats)
+    of_one_file = [one.suffix for one in formats if one.suffix]
+    assert len(set(of_one_file)) == len(of_one_file)
+
+
 def test_hostile_text_in_markdown(hostile: Measured) -> None:
     """THEN Markdown has none of it as markup, and nothing that nobody sees."""
-    (written,) = markdown.files([hostile], "x.md").values()
+    (written,) = markdown.FORMAT.files([hostile], "x.md").values()
     parsed = MarkdownIt("commonmark").enable("table").parse(written.decode())
     tokens = [one for token in parsed for one in (token, *(token.children or ()))]
     assert {one.content for one in tokens if one.type.startswith("html")} <= {"<br>"}
@@ -149,7 +156,7 @@ def test_hostile_text_is_seen_in_print(hostile: Measured) -> None:
 @pytest.mark.slow
 def test_hostile_text_in_a_pdf(hostile: Measured) -> None:
     """THEN the report is set, and no text of it is taken for typst's markup."""
-    (written,) = pdf.files([hostile], "x.pdf").values()
+    (written,) = pdf.FORMAT.files([hostile], "x.pdf").values()
     assert written.startswith(b"%PDF-")
     assert b"/JavaScript" not in written
     assert b"/URI" not in written

@@ -10,6 +10,7 @@ from coldwarm.report.charts import compared as both
 from coldwarm.report.charts.chart import source
 from coldwarm.report.charts.every import charts, of_result
 from coldwarm.report.charts.workload import workloads
+from coldwarm.report.formats import Format
 from coldwarm.report.headline import group_name
 from coldwarm.report.page import contents, template
 from coldwarm.report.page.page_sections import of_charts, section
@@ -26,26 +27,24 @@ if TYPE_CHECKING:
     from coldwarm.report.page.template import Section
     from coldwarm.report.verdict_table import VerdictTable
 
-SUFFIX = ".html"
 
-
-def begin() -> None:
+def _begin() -> None:
     """Begin what takes long and needs no result."""
     template.begun()
 
 
-def files(results: Sequence[Measured], name: str) -> dict[str, bytes]:
+def _files(results: Sequence[Measured], name: str) -> dict[str, bytes]:
     """Return the page."""
-    return with_verdicts(results, (), name)
+    return _with_verdicts(results, (), name)
 
 
-def with_verdicts(
+def _with_verdicts(
     results: Sequence[Measured], verdicts: Sequence[VerdictTable], name: str
 ) -> dict[str, bytes]:
     """Return the page with verdicts on patterns and claims; of these alone it has no figures."""
     if not results:
         return {name: contents.page_of_verdicts(verdicts).encode()}
-    begin()
+    _begin()
     parts = [_part(measured, place) for place, measured in enumerate(results)]
     return {name: contents.page(parts, verdicts).encode()}
 
@@ -65,11 +64,11 @@ def _part(measured: Measured, place: int) -> ResultPart:
     return contents.part(measured, view, sections, next(together, None))
 
 
-def compared(
+def _compared(
     comparison: RunComparison, sides: tuple[Measured, Measured], name: str
 ) -> dict[str, bytes]:
     """Return the page of what changed from one result to another."""
-    begin()
+    _begin()
     paths = [Path(side.path).name for side in sides]
     return {
         name: contents.page_of_changes(
@@ -90,3 +89,8 @@ def _of_both(comparison: RunComparison, sides: tuple[Measured, Measured]) -> Ite
         looks = {name: look.colour for name, look in workload.looks.items()}
         draw = partial(charts, workload, kinds=both.KINDS)
         yield from of_charts(draw, workload.title, f"w{place}", where, looks)
+
+
+FORMAT = Format(
+    suffix=".html", files=_files, compared=_compared, with_verdicts=_with_verdicts, begin=_begin
+)

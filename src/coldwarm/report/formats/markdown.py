@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from coldwarm.contracts.policy import Policy
 from coldwarm.report import bench, comparison_text, markdown, provenance, view
 from coldwarm.report.document import Document, Heading, Paragraph, Piece, command, terms
+from coldwarm.report.formats import Format
 from coldwarm.report.headline import held_against
 from coldwarm.stats.answers import answers
 from coldwarm.stats.bench_report import bench_report
@@ -19,19 +20,18 @@ if TYPE_CHECKING:
     from coldwarm.report.document import Block
     from coldwarm.report.verdict_table import VerdictTable
 
-SUFFIX = ".md"
 _CHECK = (
     command("coldwarm validate DIR"),
     Piece(" computes every figure again from the raw samples."),
 )
 
 
-def files(results: Sequence[Measured], name: str) -> dict[str, bytes]:
+def _files(results: Sequence[Measured], name: str) -> dict[str, bytes]:
     """Return one file."""
-    return with_verdicts(results, (), name)
+    return _with_verdicts(results, (), name)
 
 
-def with_verdicts(
+def _with_verdicts(
     results: Sequence[Measured], verdicts: Sequence[VerdictTable], name: str
 ) -> dict[str, bytes]:
     """Return one file, with verdicts on patterns and claims."""
@@ -39,7 +39,7 @@ def with_verdicts(
     return {name: "\n".join([*made, *(markdown.text(one.document) for one in verdicts)]).encode()}
 
 
-def compared(
+def _compared(
     comparison: RunComparison, sides: tuple[Measured, Measured], name: str
 ) -> dict[str, bytes]:
     """Return what changed from one result to another."""
@@ -91,3 +91,6 @@ def _about(measured: Measured, label: str = "") -> Iterator[Block]:
     if measured.suite is not None:
         rows.append(("run", measured.suite.run_id))
     yield from terms((*rows, *provenance.rows(len(measured.otherwise))), title=label)
+
+
+FORMAT = Format(suffix=".md", files=_files, compared=_compared, with_verdicts=_with_verdicts)

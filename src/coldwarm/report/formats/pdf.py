@@ -22,6 +22,7 @@ from coldwarm.report.charts import compared as both
 from coldwarm.report.charts import drawing, every
 from coldwarm.report.charts.chart import source
 from coldwarm.report.charts.workload import workloads
+from coldwarm.report.formats import Format
 from coldwarm.report.headline import group_name, held_against
 from coldwarm.report.view import suite_view
 from coldwarm.runner import temporary
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     Node = dict[str, Any]
 
 
-def pdf(
+def _pdf(
     template: str, said: dict[str, Any], drawn: Sequence[Chart], results: Sequence[Measured]
 ) -> bytes:
     """Return what is said of results, set by one of the templates beside this file.
@@ -80,7 +81,7 @@ def _second(text: str) -> int:
     return max(0, int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()))
 
 
-WHOLE = 520
+_WHOLE = 520
 """Width of a figure's plot that has the page's width, in pixels."""
 _HALF = 235
 _FEW, _SOME = 2, 4
@@ -89,7 +90,7 @@ _LARGE = ("break_even",)
 _SMALL = ("cold", "warm_points")
 _LAST = ("warm_ecdf", "memory", "new_shape")
 _COMPACT = ("cold", "warm_points")
-PAIRED = ("cold", "warm_points")
+_PAIRED = ("cold", "warm_points")
 """The kinds of figures that show both results of a comparison."""
 _LONGEST = 600
 _RUN = re.compile(r"\S{36}(?=\S{6})")
@@ -104,7 +105,7 @@ def contents(results: Sequence[Measured]) -> tuple[Node, list[Chart]]:
     return _plain({"parts": parts}), drawn
 
 
-def changes(
+def _changes(
     comparison: RunComparison, found: Iterable[tuple[str, Chart]]
 ) -> tuple[Node, list[Chart]]:
     """Return what a report of a comparison says, and its figures in the order of their numbers.
@@ -162,7 +163,7 @@ def _part(measured: Measured, drawn: list[Chart]) -> Node:
             _answer(one, groups.get(group_name(one.cases[0])), drawn, where) for one in found
         ],
         "gates": _gates(found),
-        "shared": [_figure(chart, drawn, where) for chart in every.of_result(found, WHOLE)],
+        "shared": [_figure(chart, drawn, where) for chart in every.of_result(found, _WHOLE)],
         "workloads": [
             _workload(
                 one,
@@ -180,7 +181,7 @@ def _part(measured: Measured, drawn: list[Chart]) -> Node:
         "install": installing.advice(),
         "protocol": _protocol(cases),
         "environment": _environment(environment) if environment else [],
-        "files": _files(measured, found),
+        "files": _hashes(measured, found),
     }
 
 
@@ -210,7 +211,7 @@ def _facts(measured: Measured, cases: Sequence[CaseResult]) -> Iterator[tuple[st
 
 
 def _answer(workload: Workload, group: Group | None, drawn: list[Chart], where: str) -> Node:
-    strip = every.charts(workload, WHOLE, ("answer",))
+    strip = every.charts(workload, _WHOLE, ("answer",))
     return {
         "title": workload.title,
         "lines": [(line.label, line.text) for line in group.answer] if group else [],
@@ -242,7 +243,7 @@ def _workload(
         "about": group.about if group else workload.cases[0].protocol.data_layout,
         "table": _table(group) if group and of <= _SOME else None,
         "small": [figure(one) for one in every.charts(workload, _HALF, small)],
-        "large": [figure(one) for one in every.charts(workload, WHOLE, large)],
+        "large": [figure(one) for one in every.charts(workload, _WHOLE, large)],
         "last": [figure(one) for one in every.charts(workload, _HALF, last)],
     }
 
@@ -340,7 +341,7 @@ _MACHINE = {
 _LIBRARIES = ("numpy", "scipy", "jax", "jaxlib", "torch", "triton", "numba", "llvmlite")
 
 
-def _files(measured: Measured, found: Sequence[Workload]) -> list[tuple[str, str]]:
+def _hashes(measured: Measured, found: Sequence[Workload]) -> list[tuple[str, str]]:
     rows = [("environment.json", measured.environment_sha256)]
     if measured.suite is not None:
         drawn = {case.case for one in found for case in one.cases}
@@ -351,19 +352,16 @@ def _files(measured: Measured, found: Sequence[Workload]) -> list[tuple[str, str
     return rows
 
 
-SUFFIX = ".pdf"
-
-
-def files(results: Sequence[Measured], name: str) -> dict[str, bytes]:
+def _files(results: Sequence[Measured], name: str) -> dict[str, bytes]:
     """Return the report.
 
     Raises:
         UsageError: the extra ``report`` is not installed.
     """
-    return {name: pdf("report.typ", *contents(results), results)}
+    return {name: _pdf("report.typ", *contents(results), results)}
 
 
-def compared(
+def _compared(
     comparison: RunComparison, sides: tuple[Measured, Measured], name: str
 ) -> dict[str, bytes]:
     """Return what changed from one result to another.
@@ -371,5 +369,8 @@ def compared(
     Raises:
         UsageError: the extra ``report`` is not installed.
     """
-    found = both.charts(comparison, *sides, PAIRED)
-    return {name: pdf("compared.typ", *changes(comparison, found), sides)}
+    found = both.charts(comparison, *sides, _PAIRED)
+    return {name: _pdf("compared.typ", *_changes(comparison, found), sides)}
+
+
+FORMAT = Format(suffix=".pdf", files=_files, compared=_compared)

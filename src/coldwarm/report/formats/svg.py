@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from coldwarm.errors import UsageError
 from coldwarm.report.charts import compared as both
 from coldwarm.report.charts import drawing, every
+from coldwarm.report.formats import Format
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,10 +15,8 @@ if TYPE_CHECKING:
     from coldwarm.contracts.comparison import RunComparison
     from coldwarm.contracts.result import Measured
 
-SUFFIX = ""
 
-
-def files(results: Sequence[Measured], _name: str) -> dict[str, bytes]:
+def _files(results: Sequence[Measured], _name: str) -> dict[str, bytes]:
     """Return a file for each figure; of several results with the number of theirs before it.
 
     Raises:
@@ -30,9 +29,12 @@ def files(results: Sequence[Measured], _name: str) -> dict[str, bytes]:
     return drawn
 
 
-def compared(
+def _compared(
     comparison: RunComparison, sides: tuple[Measured, Measured], _name: str
 ) -> dict[str, bytes]:
     """Return the figures of a comparison."""
     figures = both.named(comparison, sides)
     return {f"{figure}.svg": drawing.svg(chart) for figure, chart in figures}
+
+
+FORMAT = Format(suffix="", files=_files, compared=_compared)
