@@ -11,7 +11,7 @@ from tests.doctor.journals import BEGIN_S
 from tests.doctor.test_shown import END_S, again, printed
 
 from coldwarm.doctor import watch
-from coldwarm.doctor.describe import headline, told
+from coldwarm.doctor.describe import headline, in_words
 from coldwarm.doctor.record.journal import Journal
 from coldwarm.doctor.record.recorder import Recorder
 from coldwarm.doctor.watch import ProgramEnd
@@ -83,7 +83,7 @@ def test_a_line_of_one_process_that_compiled_nothing_to_its_end(tmp_path: Path) 
 
 def test_a_finding_of_several_processes_stands_once(tmp_path: Path) -> None:
     one = report(tmp_path, [], compiling(5), compiling(6))
-    (found,) = told(one).findings
+    (found,) = in_words(one).findings
     assert (found.n_processes, found.n) == (WORKERS, 4 + 5)
     assert found.cost_s == pytest.approx(4.5)
     assert found.saving_s == pytest.approx(2.5)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import io
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,10 +12,9 @@ from tests.doctor import journals, reports
 from tests.doctor.journals import BEGIN_S
 
 from coldwarm.doctor import watch
-from coldwarm.doctor.describe import NOTHING, NOTHING_SEEN, saved, temporary, told
-from coldwarm.doctor.views import as_html, shown
+from coldwarm.doctor.describe import NOTHING, NOTHING_SEEN, document, in_words, saved, temporary
 from coldwarm.doctor.watch import ProgramEnd
-from coldwarm.report.shown import PlainConsole
+from coldwarm.report import html, terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,9 +45,7 @@ def report(folder: Path, rows: list[dict[str, Any]], status: int = 0) -> DoctorR
 
 
 def printed(one: DoctorReport) -> list[str]:
-    file = io.StringIO()
-    PlainConsole(file=file, width=WIDTH).print(shown(one, everything=True))
-    return file.getvalue().splitlines()
+    return terminal.text(document(one, everything=True), WIDTH).splitlines()
 
 
 def faulty() -> list[dict[str, Any]]:
@@ -73,15 +69,15 @@ def test_memory_is_not_held_against_a_key_or_a_number(arguments: int) -> None:
     assert temporary(site) == "3.1 MB"
 
 
-def test_no_part_of_the_legend_is_broken(tmp_path: Path) -> None:
+def test_parts_of_the_time_that_were_not_seen_are_named_together(tmp_path: Path) -> None:
     rows = [journals.process(sees_calls=False), *faulty()[1:]]
     lines = printed(report(tmp_path, rows))
-    legend = [line for line in lines if line.startswith("█ ")]
-    assert any("devices, run, other 57.5 s" in line for line in legend)
+    (part,) = [line for line in lines if line.startswith("devices, run, other")]
+    assert part.split()[3:] == ["█" * 34, "57.5", "s"]
 
 
 def test_json_says_how_a_saving_was_estimated_and_where_the_pattern_is(tmp_path: Path) -> None:
-    (found,) = told(report(tmp_path, faulty())).findings
+    (found,) = in_words(report(tmp_path, faulty())).findings
     assert found.estimate == "the time of the 4 compilations that this caused"
     assert found.page.endswith("/patterns/compiling/varying_static_arg.py")
     assert saved(found) == f"about 2.00 s, {found.estimate}"
@@ -112,8 +108,8 @@ def test_the_parts_of_a_line_that_read_from_a_cache_are_all_shown(tmp_path: Path
     assert all(len(line) <= WIDTH for line in lines)
     (head,) = [line for line in lines if line.split()[-3:] == ["cache", "in", "all"]]
     assert head.split()[-6:-3] == ["trace", "lower", "compile"]
-    text = "\n".join(lines)
-    assert "1 read  1.00 s  2.00 s   3.00 s  4.00 s  10.0 s" in text
+    text = " ".join(" ".join(lines).split())
+    assert "1 read 1.00 s 2.00 s 3.00 s 4.00 s 10.0 s" in text
     assert "2.50 s" in text
     assert lines[0].endswith("(5 programs; 1 more from a cache).")
     assert "cache" not in "\n".join(printed(report(tmp_path / "none", faulty())))
@@ -125,7 +121,7 @@ def test_it_says_that_all_programs_came_from_a_cache(tmp_path: Path) -> None:
     made = report(tmp_path, [*rows, journals.end(END_S)])
     said = "were getting 1 program from a cache, and nothing was compiled."
     assert printed(made)[0] == f"Of 60.0 s, 7.00 s {said}"
-    assert "<th style='text-align:right'>cache</th>" in as_html(made)
+    assert "<th>cache</th>" in html.fragment(document(made))
 
 
 def test_nothing_is_said_to_be_right_that_was_not_seen(tmp_path: Path) -> None:
@@ -137,7 +133,7 @@ def test_nothing_is_said_to_be_right_that_was_not_seen(tmp_path: Path) -> None:
 
 def test_a_page_shows_what_was_read_from_a_cache(tmp_path: Path) -> None:
     pytest.importorskip("jinja2")
-    page_of = importlib.import_module("coldwarm.doctor.views").page_of_doctor
+    page_of = importlib.import_module("coldwarm.doctor.page").page_of_doctor
     hit = journals.stage(9, 20.0, {"compile": 3.0, "cache_read": 4.0}, hit=True)
     read, none = ([*faulty()[:-1], journals.call(9), *more] for more in ([hit], []))
     column = '<th scope="col" class="n">cache</th>'

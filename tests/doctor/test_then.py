@@ -21,7 +21,7 @@ from tests.started import coldwarm
 from coldwarm.cli.doctor import command
 from coldwarm.doctor import before_after, watch
 from coldwarm.doctor.before_after import fix, moved, output
-from coldwarm.doctor.describe import answer, lines
+from coldwarm.doctor.describe import answer, fix_blocks
 from coldwarm.errors import ExitCode, UsageError
 from coldwarm.runner.spawn import terminable
 
@@ -578,7 +578,7 @@ def test_what_cannot_be_told_apart_is_said() -> None:
 
 
 def test_a_cache_that_was_not_empty_is_told() -> None:
-    told = " ".join(line.plain for line in lines(judged([2.0] * 5, [1.0] * 5, n_reads=3)))
+    told = " ".join(str(one.text) for one in fix_blocks(judged([2.0] * 5, [1.0] * 5, n_reads=3)))
     assert "3 programs were read from a cache on disk that was to be empty" in told
     filled = judged([2.0] * 5, [1.0] * 5, n_reads=3, caches="filled")
     assert filled.limitations == []
@@ -591,14 +591,14 @@ def test_nothing_is_said_of_an_output_that_was_not_compared() -> None:
     reports = (report(sites=[site(2, 0)]), report(sites=[site(2, 0)]))
     rounds = [(2.0, 1.0)] * 5
     uneven = fix("HEAD", "empty", rounds, reports, ([["a"], ["a", "b"]], [["c"]]))
-    told = " ".join(line.plain for line in lines(uneven))
+    told = " ".join(str(one.text) for one in fix_blocks(uneven))
     assert "its output was not compared" in told
     assert "unchanged" not in told
     varies = fix("HEAD", "empty", rounds, reports, ([["a", "1"], ["a", "2"]], [["a", "3"]]))
-    told = " ".join(line.plain for line in lines(varies))
+    told = " ".join(str(one.text) for one in fix_blocks(varies))
     assert "Some output lines differ from run to run; all others are unchanged." in told
     none = fix("HEAD", "empty", rounds, reports, ([["0", "1"], ["1", "2"]], [["2", "3"]]))
-    told = " ".join(line.plain for line in lines(none))
+    told = " ".join(str(one.text) for one in fix_blocks(none))
     assert "all output lines differ from run to run: not compared" in told
     assert "unchanged" not in told
     silent = fix("HEAD", "empty", rounds, reports, ([[], []], [[]]))

@@ -150,7 +150,7 @@ class _Doctor(click.RichCommand):
     " numbers, and of all others the type and a hash, as they may be secret.",
 )
 @click.option("--verbose", "-v", is_flag=True, help="Show every finding and every call site.")
-@_options.output("json", "html", plain="text")
+@_options.output("json", "markdown", "github", "html", plain="text")
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="PROGRAM [ARGUMENT]...")
 @click.pass_context
 def command(

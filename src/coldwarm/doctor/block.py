@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import linecache
-from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,13 +11,14 @@ import numpy as np
 from coldwarm.clock import Clock
 from coldwarm.contracts import codec
 from coldwarm.doctor import watch
-from coldwarm.doctor.describe import told
+from coldwarm.doctor.describe import document, in_words
+from coldwarm.doctor.page import page_of_doctor
 from coldwarm.doctor.record.journal import FIELDS, LOST
 from coldwarm.doctor.record.recorder import BlockReader
 from coldwarm.doctor.source_code import SourceFiles
 from coldwarm.doctor.trace import ProcessTrace
-from coldwarm.doctor.views import as_html, page_of_doctor, shown
 from coldwarm.errors import StorageError, UsageError
+from coldwarm.report import html, terminal
 from coldwarm.report.shown import PlainConsole
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from coldwarm.contracts.doctor import DoctorReport
+    from coldwarm.report.document import Document
 
 
 _WIDTH = 80
@@ -92,7 +93,7 @@ class DoctorBlock:
         Raises:
             UsageError: the block has not ended.
         """
-        PlainConsole(width=_WIDTH).print(shown(self.report, everything=everything))
+        terminal.show(self._document(everything=everything), PlainConsole(width=_WIDTH))
 
     def save(self, path: str | Path) -> None:
         """Write the report to a file, by its name as JSON, as a page (``.html``) or as text.
@@ -107,7 +108,7 @@ class DoctorBlock:
             raise UsageError(f"{file}: the name must end with .json, .html or .txt")
         report, trace = self._read()
         if file.suffix == ".json":
-            text = codec.encode(told(report)).decode()
+            text = codec.encode(in_words(report)).decode()
         elif file.suffix == ".html":
             text = page_of_doctor(report, [trace], trace.rows[0].at_s)
         else:
@@ -147,13 +148,15 @@ class DoctorBlock:
             return "coldwarm.doctor(), before its block"
         if not self._ended:
             return "coldwarm.doctor(), inside of its block"
-        console = PlainConsole(file=StringIO(), width=_WIDTH, record=True, color_system=None)
-        console.print(shown(self.report))
-        return "\n".join(line.rstrip() for line in console.export_text().splitlines()).rstrip()
+        return terminal.text(self._document(), _WIDTH)
 
     def _repr_html_(self) -> str | None:
         """Return the same for a notebook."""
-        return as_html(self.report) if self._ended else None
+        return html.fragment(self._document()) if self._ended else None
+
+    def _document(self, *, everything: bool = False) -> Document:
+        more = ".show(everything=True) shows them"
+        return document(self.report, everything=everything, more=more)
 
 
 def _difference(before: bytes, after: bytes) -> list[int]:

@@ -1,4 +1,4 @@
-"""What is said of a whole report, and the short words of its parts."""
+"""What the doctor says of a report: the document of it, and the words of its parts."""
 
 from __future__ import annotations
 
@@ -16,18 +16,27 @@ from coldwarm.catalogue.spec import patterns
 from coldwarm.doctor.judge import SMALL, is_small
 from coldwarm.doctor.rules import change_of, rules
 from coldwarm.report import units
+from coldwarm.report.document import (
+    Document,
+    Heading,
+    Notice,
+    Paragraph,
+    Piece,
+    Table,
+    Terms,
+    table,
+)
 from coldwarm.report.sentences import counted, words
-from coldwarm.report.shown import line
 from coldwarm.report.shown import told as one_line
+from coldwarm.report.shown import without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rich.text import Text
-
     from coldwarm.catalogue.spec import PatternSpec
     from coldwarm.contracts.doctor import Account, CallSite, DoctorReport, Finding, Fix, MissKind
     from coldwarm.contracts.reasons import Reason
+    from coldwarm.report.document import Block, Line
 
 
 def estimate(one: Finding) -> str:
@@ -59,12 +68,15 @@ _WHY: dict[MissKind, str] = {
 }
 
 
-def missed(sites: Sequence[CallSite], most: int) -> Iterator[str]:
+def misses(sites: Sequence[CallSite], most: int) -> Iterator[str]:
     """Yield for the first ``most`` of these lines what was not in Numba's cache, and why."""
     for one in [one for one in sites if one.misses][:most]:
-        where = f"{place(one.path)}:{one.line}, {one.function}"
         why = "; ".join(f"{counted(n, 'program')}: {_WHY[kind]}" for kind, n in one.misses.items())
-        yield f"Not in Numba's cache on disk: {where}: {why}"
+        yield f"Not in Numba's cache on disk: {_where(one)}: {why}"
+
+
+def _where(one: CallSite) -> str:
+    return f"{place(one.path)}:{one.line}, {one.function}"
 
 
 _REPOSITORY = "https://github.com/coldwarm/coldwarm/blob/main/src/coldwarm"
@@ -99,12 +111,11 @@ def temporary(one: CallSite) -> str:
     return text
 
 
-def most(sites: Sequence[CallSite]) -> CallSite | None:
-    """Return the line whose programs take most temporary memory; ``None``: none takes much."""
-    known = [one for one in sites if (one.temporary_bytes or 0) >= _WORTH_BYTES]
-    return max(known, key=lambda one: one.temporary_bytes or 0, default=None)
-
-
+_MANY = 100
+"""Calls through Python that are worth a word."""
+_MOST_FINDINGS, _MOST_SITES, _MOST_MISSES = 8, 10, 2
+_BAR = 36
+"""Characters of the bars of all parts of the time together."""
 _CACHES = {
     "empty": "compilation caches on disk empty for each process",
     "filled": "compilation caches on disk filled by a run of the same side before",
@@ -112,24 +123,21 @@ _CACHES = {
 _LONGEST = 60
 
 
-def lines(fix: Fix) -> Iterator[Text]:
+def fix_blocks(fix: Fix) -> Iterator[Paragraph]:
     """Yield the answer, what it is from, and what to know before it is believed."""
-    yield line(answer(fix), "bold")
-    yield line(
-        f"{counted(len(fix.before_s), 'round')} of both in turns, before: {fix.before};"
-        f" {_CACHES[fix.caches]}",
-        "dim",
-    )
+    yield Paragraph(answer(fix), "strong")
+    rounds = f"{counted(len(fix.before_s), 'round')} of both in turns, before: {fix.before}"
+    yield Paragraph(f"{rounds}; {_CACHES[fix.caches]}", "dim")
     if fix.comparison.verdict == "undecided":
-        yield line(words(fix.comparison.reason), "dim")
+        yield Paragraph(words(fix.comparison.reason), "dim")
     if fix.output == "differs":
         before, after = (repr(one)[:_LONGEST] for one in fix.differing)
-        yield line(f"its output is another: {before}, now {after}", "yellow")
+        yield Paragraph(f"its output is another: {before}, now {after}", "failure")
     elif fix.output == "varies" and not any(map(_is_uncompared, fix.limitations)):
         text = "Some output lines differ from run to run; all others are unchanged."
-        yield line(text, "dim")
+        yield Paragraph(text, "dim")
     for one in fix.limitations:
-        yield line(words(one), "dim")
+        yield Paragraph(words(one), "dim")
 
 
 def _is_uncompared(one: Reason) -> bool:
@@ -168,9 +176,9 @@ def _span(low: float, high: float) -> str:
     return f"between {ends[0]} and {ends[1]}"
 
 
-def told(report: DoctorReport) -> DoctorReport:
+def in_words(report: DoctorReport) -> DoctorReport:
     """Return a report with the evidence, and what to change, in words."""
-    return replace(report, findings=[_told(one) for one in report.findings])
+    return replace(report, findings=[_in_words(one) for one in report.findings])
 
 
 def evidence(one: Finding) -> str:
@@ -191,7 +199,7 @@ def evidence(one: Finding) -> str:
     return f"{said}; in {one.n_processes} processes: this is of one of them"
 
 
-def _told(one: Finding) -> Finding:
+def _in_words(one: Finding) -> Finding:
     spec = pattern_of(one.pattern)
     return replace(
         one,
@@ -334,6 +342,122 @@ def place(path: str) -> str:
     """Return a path as short as it can be from here."""
     near = os.path.relpath(path) if Path(path).is_absolute() else path
     return near if not near.startswith("..") else path
+
+
+def document(
+    report: DoctorReport, *, everything: bool = False, more: str = "--verbose shows them"
+) -> Document:
+    """Return what the doctor says: where the time went, what to change, and where it compiled.
+
+    Args:
+        report: What was seen.
+        everything: Leave nothing out.
+        more: What shows the findings that are left out.
+    """
+    findings = report.findings if everything else _worth(report)[:_MOST_FINDINGS]
+    blocks: list[Block] = [Paragraph(headline(report), "strong")]
+    if ending(report):
+        blocks.append(Paragraph(ending(report), "strong"))
+    if is_known(report):
+        blocks.append(_account_table(report.account))
+    for rank, one in enumerate(findings, 1):
+        blocks += [finding_terms(rank, one), _notice(one)]
+    left = len(report.findings) - len(findings)
+    if left:
+        small = all(is_small(one, report.account.total_s) for one in report.findings[-left:])
+        why = f", each of less than {SMALL:.0%} of the time" if small else ""
+        blocks.append(Paragraph(f"… and {left} more{why}: {more}", "dim"))
+    if report.sites:
+        blocks.append(sites_table(report.sites[: None if everything else _MOST_SITES]))
+        blocks += _of_sites(report.sites, _MOST_SITES if everything else _MOST_MISSES)
+    blocks += [Paragraph(f"Not seen: {words(one)}.", "dim") for one in report.unseen]
+    for one in report.findings[:1]:
+        spec = pattern_of(one.pattern)
+        if spec is not None and not is_small(one, report.account.total_s):
+            text = f"coldwarm patterns show {spec.id}: what to do instead, and why"
+            blocks.append(Paragraph(text, "dim"))
+    # The last lines are those that a terminal still shows.
+    blocks.append(Paragraph(first_change(report), "strong"))
+    if report.fix is not None:
+        blocks += [Heading("What the change has brought"), *fix_blocks(report.fix)]
+    return without_secrets(Document("coldwarm doctor", tuple(blocks)))
+
+
+def _worth(report: DoctorReport) -> list[Finding]:
+    """Return the findings that matter; all of them where none does."""
+    worth = [one for one in report.findings if not is_small(one, report.account.total_s)]
+    return worth or report.findings
+
+
+def _account_table(account: Account) -> Table:
+    """Return the parts of the time, each with its share as a bar."""
+    parts = named_parts(account)
+    whole = sum(seconds for *_, seconds in parts) or 1.0
+    rows = (
+        (called, "█" * round(_BAR * seconds / whole), units.duration(seconds))
+        for called, _, seconds in parts
+    )
+    return table(("where the time went", "", "time"), rows, labels=2)
+
+
+def finding_terms(rank: int, one: Finding) -> Terms:
+    """Return one thing to change: what was seen, what to do, and what that saves."""
+    cost = units.duration(one.cost_s) if one.cost_s else ""
+    title = (f"{rank}", one.pattern, f"{place(one.path)}:{one.line}", cost)
+    items: list[tuple[str, Line]] = [
+        ("seen", evidence(one)),
+        ("change", change_of(one)),
+        ("saves", saved(one)),
+    ]
+    if one.source:
+        items.insert(0, ("source", (Piece(one.source, style="name"),)))
+    return Terms(tuple(items), title="  ".join(filter(None, title)))
+
+
+def _notice(one: Finding) -> Notice:
+    """Return the same for a workflow's log."""
+    title, text = f"coldwarm doctor: {one.pattern}", f"{evidence(one)}; change: {change_of(one)}"
+    return Notice("warning", title, text, place(one.path), one.line)
+
+
+def sites_table(sites: Sequence[CallSite], *, memory: bool = False) -> Table:
+    """Return where it compiled; ``memory``: with how often it was called, and memory."""
+    cache = any(one.n_reads or one.cache_s for one in sites)
+    stages = ("trace", "lower", "compile", *(("cache",) if cache else ()), "in all")
+    more = ("called", "temporary memory") if memory else ()
+    columns = ("where it compiled", "what", "times", *stages, *more)
+    rows = (_site_row(one, cache=cache)[: len(columns)] for one in sites)
+    return table(columns, rows, labels=2)
+
+
+def _site_row(one: CallSite, *, cache: bool) -> tuple[str, ...]:
+    read = f"{one.n_reads} read" if one.n_reads else ""
+    compiled = str(one.n_compiles) if one.n_compiles or not read else ""
+    cached = (one.cache_s,) if cache else ()
+    seconds = (one.trace_s, one.lower_s, one.compile_s, *cached, one.total_s)
+    return (
+        f"{place(one.path)}:{one.line}",
+        one.function,
+        "+".join(filter(None, (compiled, read))),
+        *(units.MISSING if one is None else units.duration(one) for one in seconds),
+        units.MISSING if one.n_calls is None else units.count(one.n_calls),
+        temporary(one),
+    )
+
+
+def _of_sites(sites: Sequence[CallSite], most_misses: int) -> Iterator[Paragraph]:
+    """Yield what is to be known of the lines at which it compiled."""
+    if any(one.n_processes > 1 for one in sites):
+        yield Paragraph("Times of several processes are added up.", "dim")
+    largest = max(sites, key=lambda one: one.temporary_bytes or 0)
+    if (largest.temporary_bytes or 0) >= _WORTH_BYTES:
+        yield Paragraph(f"Most temporary memory: {_where(largest)}: {temporary(largest)}")
+    slow = max(sites, key=lambda one: one.n_slow_calls or 0)
+    n, n_calls = slow.n_slow_calls or 0, slow.n_calls or 0
+    if n >= _MANY and 2 * n >= n_calls:
+        what = f"{_where(slow)}: {n} of {n_calls} calls"
+        yield Paragraph(f"Through Python, not JAX's fast dispatch: {what}")
+    yield from map(Paragraph, misses(sites, most_misses))
 
 
 def say(text: str) -> None:

@@ -14,7 +14,7 @@ from click.exceptions import Exit
 from msgspec.structs import replace
 
 from coldwarm.doctor import before_after, watch
-from coldwarm.doctor.describe import lines, say
+from coldwarm.doctor.describe import document, fix_blocks, in_words, say
 from coldwarm.errors import ExitCode, StorageError, UsageError
 from coldwarm.runner.user_input import command_line as masked_command
 
@@ -25,11 +25,12 @@ if TYPE_CHECKING:
     from coldwarm.contracts.reasons import Reason
     from coldwarm.doctor.before_after import BeforeAfterBench, ThenBench
     from coldwarm.doctor.watch import Pass, ProgramEnd, Watched
-    from coldwarm.report.shown import PlainConsole
 
 
-_WIDEST = 80
-"""Columns of a terminal that are used."""
+_WIDTH = 80
+"""Columns of a file of text."""
+_WHOLE = ("json", "markdown", "github")
+"""Forms that are written once, when all is known."""
 _PAGE = Path("doctor.html")
 """Where a page goes for which no file is named."""
 
@@ -76,8 +77,8 @@ class OutputTargets:
     ) -> None:
         """Write it; ``watched`` is what it is from, without which there are no times of day.
 
-        ``later``: JSON is left out, as more will be known. Where a file cannot be written, what is
-        known is printed.
+        ``later``: what is written once is left out, as more will be known. Where a file cannot be
+        written, what is known is printed.
 
         Raises:
             UsageError: a timeline is asked for, and the report alone is there.
@@ -85,13 +86,13 @@ class OutputTargets:
         """
         from coldwarm.doctor.perfetto import perfetto_json
 
-        if self.form == "text" or (self.form == "json" and not later):
+        if self.form == "text" or (self.form in _WHOLE and not later):
             self.print(report)
         if self.form == "html":
             self.page(report, watched, begin_s)
         if self.perfetto is not None:
-            is_told = self.form != "json" or not later
-            with self._or_printed(report, self.perfetto, is_told=is_told):
+            printed = self.form not in _WHOLE or not later
+            with self._or_printed(report, self.perfetto, printed=printed):
                 known = _known(watched)
                 text = perfetto_json(known.processes, known.begin_s if begin_s is None else begin_s)
                 self.perfetto.write_text(text, encoding="utf-8")
@@ -102,15 +103,16 @@ class OutputTargets:
         Raises:
             StorageError: a file cannot be written.
         """
-        from coldwarm.report.shown import PlainConsole
+        from coldwarm.report import terminal
+        from coldwarm.report.document import Document
+        from coldwarm.report.shown import PlainConsole, without_secrets
 
-        if self.form != "json" and report.fix is not None:
-            console = PlainConsole(stderr=True, width=_WIDEST)
-            for line in lines(report.fix):
-                console.print(line)
+        if self.form not in _WHOLE and report.fix is not None:
+            said = Document("coldwarm doctor", tuple(fix_blocks(report.fix)))
+            terminal.show(without_secrets(said), PlainConsole(stderr=True))
         if self.form == "html":
             self.page(report, watched, begin_s)
-        elif self.form == "json" or self.out is not None:
+        elif self.form in _WHOLE or self.out is not None:
             self.print(report)
 
     def page(self, report: DoctorReport, watched: Watched | None, begin_s: float | None) -> None:
@@ -120,7 +122,7 @@ class OutputTargets:
             UsageError: the report alone is there, or what makes pages is not installed.
             StorageError: the file cannot be written.
         """
-        from coldwarm.doctor.views import page_of_doctor
+        from coldwarm.doctor.page import page_of_doctor
 
         path = self.out or _PAGE
         with self._or_printed(report, path):
@@ -129,53 +131,44 @@ class OutputTargets:
             path.write_text(page_of_doctor(report, known.processes, begin_s), encoding="utf-8")
 
     def print(self, report: DoctorReport) -> None:
-        """Write what the doctor says, as text or JSON.
+        """Write what the doctor says, in any form but a page.
 
         Raises:
             StorageError: the file cannot be written.
         """
-        from io import StringIO
+        from coldwarm.report import terminal
+        from coldwarm.report.shown import PlainConsole
 
+        if self.out is not None:
+            with self._or_printed(report, self.out):
+                self.out.write_text(self._text(report), encoding="utf-8")
+        elif self.form == "text":
+            terminal.show(document(report, everything=self.verbose), PlainConsole(stderr=True))
+        else:
+            click.echo(self._text(report), nl=False, err=True)
+
+    def _text(self, report: DoctorReport) -> str:
         from coldwarm.contracts import codec
-        from coldwarm.doctor.describe import told
-        from coldwarm.report.shown import PlainConsole, json_text
+        from coldwarm.report import github, markdown, terminal
+        from coldwarm.report.shown import json_text
 
         if self.form == "json":
-            text = json_text(codec.encode(told(report)).decode())
-        else:
-            if self.out is None:
-                console = PlainConsole(stderr=True)
-                console.width = min(_WIDEST, console.width)
-                self._show(report, console)
-                return
-            written = StringIO()  # without the colours that a terminal would get
-            self._show(report, PlainConsole(file=written, width=_WIDEST))
-            text = written.getvalue()
-        if self.out is None:
-            click.echo(text, nl=False, err=True)
-        else:
-            with self._or_printed(report, self.out):
-                self.out.write_text(text, encoding="utf-8")
-
-    def _show(self, report: DoctorReport, console: PlainConsole) -> None:
-        from coldwarm.doctor.views import shown
-
-        console.print(shown(report, everything=self.verbose))
-        if report.fix is not None:
-            console.print()
-            for line in lines(report.fix):
-                console.print(line)
+            return json_text(codec.encode(in_words(report)).decode())
+        said = document(report, everything=self.verbose)
+        if self.form == "text":
+            return f"{terminal.text(said, _WIDTH)}\n"
+        return markdown.text(said) if self.form == "markdown" else github.text(said)
 
     @contextmanager
     def _or_printed(
-        self, report: DoctorReport, path: Path, *, is_told: bool = False
+        self, report: DoctorReport, path: Path, *, printed: bool = False
     ) -> Iterator[None]:
-        """Print the report where a file cannot be made and it is not told yet: nothing is lost."""
+        """Print the report, unless it is, where a file cannot be made: nothing is lost."""
         try:
             yield
         except (OSError, UsageError) as error:
-            if not is_told:
-                form = "json" if self.form == "json" else "text"
+            if not printed:
+                form = self.form if self.form in _WHOLE else "text"
                 dataclasses.replace(self, form=form, out=None).print(report)
             if isinstance(error, UsageError):
                 raise
@@ -294,8 +287,8 @@ class Watching:
         """Measure what a change has brought, and say so; return the report with it."""
         try:
             report = bench.measured(report, ended.end_s - ended.begin_s)
-        finally:  # also where nothing could be measured: JSON was not written before
-            if report.fix is not None or self.written.form == "json":
+        finally:  # also where nothing could be measured: it was not written whole before
+            if report.fix is not None or self.written.form in _WHOLE:
                 self.written.add_fix(report, watched, ended.begin_s)
         return report
 

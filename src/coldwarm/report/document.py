@@ -103,6 +103,7 @@ class Notice(NamedTuple):
     title: str
     text: str
     file: str | None = None
+    line: int | None = None
 
 
 Block: TypeAlias = Heading | Paragraph | Terms | Table | Shell | Notice

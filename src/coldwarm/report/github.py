@@ -34,8 +34,11 @@ def _lines(block: Block, title: str) -> Iterator[str]:
         yield annotation("notice", title, plain(block.text))
 
 
-def annotation(level: str, title: str, message: str, file: str | None = None) -> str:
+def annotation(
+    level: str, title: str, message: str, file: str | None = None, line: int | None = None
+) -> str:
     """Return one workflow command, with what would end its parts escaped."""
     place = f"file={visible(file.translate(_PROPERTY))}," if file else ""
+    place += f"line={line}," if line else ""
     title = visible(title.translate(_PROPERTY))
     return f"::{level} {place}title={title}::{visible(message.translate(_DATA))}"

@@ -101,7 +101,12 @@ def _cell(cell: Cell) -> str:
 
 
 def _line(line: Line) -> str:
-    return "".join(_given(piece.text, piece.verdict) for piece in pieces(line))
+    return "".join(
+        f"<code>{escaped(piece.text)}</code>"
+        if piece.style == "name"
+        else _given(piece.text, piece.verdict)
+        for piece in pieces(line)
+    )
 
 
 def _given(text: str, verdict: str) -> str:
