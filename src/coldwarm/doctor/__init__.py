@@ -1,8 +1,8 @@
 """The doctor: says where the time of a user's program went, and which lines to change.
 
 What runs inside of that program, ``record``, is started by ``hook/sitecustomize.py`` and writes a
-journal. ``trace`` reads it, ``rules`` find what to change, ``judge`` ranks it, ``describe`` and
-``views`` say it. Code that follows a part of itself says ``with coldwarm.doctor() as d:``, so the
+journal. ``trace`` reads it, ``rules`` find what to change, ``judge`` ranks it, ``describe`` says
+it, ``page`` draws it. Code that follows a part of itself says ``with coldwarm.doctor() as d:``, so the
 package can be called.
 """
 
