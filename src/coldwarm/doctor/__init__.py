@@ -2,8 +2,8 @@
 
 What runs inside of that program, ``record``, is started by ``hook/sitecustomize.py`` and writes a
 journal. ``trace`` reads it, ``rules`` find what to change, ``judge`` ranks it, ``describe`` says
-it, ``page`` draws it. Code that follows a part of itself says ``with coldwarm.doctor() as d:``, so the
-package can be called.
+it, ``page`` draws it. Code that follows a part of itself says ``with coldwarm.doctor() as d:``, so
+the package can be called.
 """
 
 import sys
