@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from coldwarm.caches import modes
-from coldwarm.frameworks.places import VARIABLES, Places
+from coldwarm.frameworks.settings import VARIABLES, Places
 
 if TYPE_CHECKING:
     from pathlib import Path

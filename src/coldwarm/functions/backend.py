@@ -12,7 +12,7 @@ import time
 from coldwarm.backends.base import Backend, DeviceUnavailableError
 from coldwarm.frameworks.arrivals import Arrivals
 from coldwarm.frameworks.base import PARTS, module_of, versions
-from coldwarm.frameworks.places import Places
+from coldwarm.frameworks.settings import Places
 from coldwarm.functions import arguments, target, transfer, unfinished, values, varying, waiting
 from coldwarm.wire import because
 

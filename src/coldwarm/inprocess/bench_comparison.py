@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from coldwarm.report.document import Document
     from coldwarm.runner.suite import Outcome
 
-_WIDTH = 88
+_COMPARISON_WIDTH = 88
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,7 +54,7 @@ class BenchComparison:
 
     def __repr__(self) -> str:
         """Return the answer and the tables as text."""
-        return terminal.text(self._document(), _WIDTH)
+        return terminal.text(self._document(), _COMPARISON_WIDTH)
 
     def _repr_markdown_(self) -> str:
         """Return the same as Markdown."""

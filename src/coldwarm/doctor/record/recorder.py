@@ -26,7 +26,7 @@ from coldwarm.doctor.record.journal import (
     forget_failures,
     settled,
 )
-from coldwarm.frameworks.awaited import Awaited
+from coldwarm.frameworks.arrivals import Awaited
 
 TYPE_CHECKING = False
 
