@@ -7,19 +7,19 @@ from typing import Any
 
 from coldwarm.errors import UsageError
 
-SOURCE = "."
+_SOURCE = "."
 """What pip is given: ``.`` in a clone, and ``coldwarm`` once that name is on PyPI."""
 _WHERE = {".": "in a clone of coldwarm, "}
 
 
-def command(*extras: str) -> str:
+def _command(*extras: str) -> str:
     """Return the command, such as ``pip install '.[jax,numba]'``."""
-    return f"pip install '{SOURCE}[{','.join(extras)}]'" if extras else f"pip install {SOURCE}"
+    return f"pip install '{_SOURCE}[{','.join(extras)}]'" if extras else f"pip install {_SOURCE}"
 
 
 def advice(*extras: str) -> str:
     """Return the command and where to type it."""
-    return f"{_WHERE.get(SOURCE, '')}{command(*extras)}"
+    return f"{_WHERE.get(_SOURCE, '')}{_command(*extras)}"
 
 
 class MissingError(UsageError):

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from coldwarm.catalogue.session import request_of
-from coldwarm.catalogue.spec import FACTS, patterns
+from coldwarm.catalogue.spec import patterns
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 
 if TYPE_CHECKING:
     from coldwarm.catalogue.spec import PatternSpec
     from coldwarm.runner.case_list import Options
 
-BENCHES = [spec for spec in patterns().values() if spec.measures != FACTS]
+BENCHES = [spec for spec in patterns().values() if spec.measures != "facts"]
 
 
 def _asked(spec: PatternSpec) -> Options:

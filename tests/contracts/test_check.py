@@ -9,8 +9,7 @@ import pytest
 from click.testing import CliRunner
 from tests.contracts import samples
 
-from coldwarm.cli.schema import command as schema
-from coldwarm.cli.validate import command as validate
+from coldwarm.cli.main import cli
 from coldwarm.contracts.codec import encode
 from coldwarm.contracts.reader import check
 from coldwarm.errors import UsageError
@@ -129,7 +128,7 @@ def test_folders_without_an_index(tmp_path: Path, run: Path) -> None:
 
 
 def test_validate_prints_a_line_for_each_artifact(run: Path) -> None:
-    result = CliRunner().invoke(validate, [str(run), str(run / "environment.json")])
+    result = CliRunner().invoke(cli, ["validate", str(run), str(run / "environment.json")])
     assert result.exit_code == 0
     assert len(result.output.splitlines()) == 8
     assert f"{run}/environment.json: OK coldwarm.environment.v2" in result.output
@@ -137,20 +136,20 @@ def test_validate_prints_a_line_for_each_artifact(run: Path) -> None:
 
 def test_validate_ends_with_3_for_a_fault_and_2_for_a_missing_path(run: Path) -> None:
     (run / "environment.json").write_text("{\n}")
-    result = CliRunner().invoke(validate, [str(run / "environment.json")])
+    result = CliRunner().invoke(cli, ["validate", str(run / "environment.json")])
     assert result.exit_code == 3
     assert result.output.startswith(f"{run}/environment.json:1: schema_version: is missing")
-    missing = CliRunner().invoke(validate, [str(run / "none")])
+    missing = CliRunner().invoke(cli, ["validate", str(run / "none")])
     assert isinstance(missing.exception, UsageError)
     assert missing.exception.exit_code == 2
 
 
 def test_schema_prints_lists_and_suggests() -> None:
-    listed = CliRunner().invoke(schema, []).output.split()
+    listed = CliRunner().invoke(cli, ["schema"]).output.split()
     assert "nextstat.ml_benchmark_result.v1" in listed
     for name in listed:
-        printed = CliRunner().invoke(schema, [name]).output
+        printed = CliRunner().invoke(cli, ["schema", name]).output
         assert json.loads(printed)["$id"] == name
-    wrong = CliRunner().invoke(schema, ["suite_reslt"])
+    wrong = CliRunner().invoke(cli, ["schema", "suite_reslt"])
     assert isinstance(wrong.exception, UsageError)
     assert "coldwarm.suite_result.v2" in str(wrong.exception)

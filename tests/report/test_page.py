@@ -15,7 +15,7 @@ from tests.cli.test_shown import HOSTILE
 from tests.report.conftest import CHROMIUM
 from tests.stats import results
 
-from coldwarm.cli import report
+from coldwarm.cli.main import cli
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import Measured
 from coldwarm.report.formats import html
@@ -48,7 +48,7 @@ def measured(run: Path) -> Measured:
 
 @pytest.fixture(scope="module")
 def file(run: Path) -> Path:
-    found = CliRunner().invoke(report.command, [str(run)], catch_exceptions=False)
+    found = CliRunner().invoke(cli, ["report", str(run)], catch_exceptions=False)
     assert found.exit_code == 0, found.output
     assert found.output.strip() == str(run / "report.html")
     return run / "report.html"
@@ -318,7 +318,7 @@ def test_the_table_of_a_comparison_is_whole_in_a_narrow_window(
     other = made_up.write(tmp_path / "other", 2, 400, 3, seed=1)
     out = tmp_path / "compared.html"
     asked = ["--compare", str(run), str(other), "--out", str(out)]
-    CliRunner().invoke(report.command, asked, catch_exceptions=False)
+    CliRunner().invoke(cli, ["report", *asked], catch_exceptions=False)
     page = visit(out, 400)
     found = page.eval_on_selector_all(
         ".scroll:has(> #verdict-table)", "all => all.map(s => s.scrollWidth - s.clientWidth)"
@@ -382,7 +382,7 @@ def test_what_changed_has_a_page_of_its_own(
     other = made_up.write(tmp_path / "other", 2, 400, 3, seed=1)
     out = tmp_path / "changes.html"
     asked = ["--compare", str(run), str(other), "--out", str(out)]
-    CliRunner().invoke(report.command, asked, catch_exceptions=False)
+    CliRunner().invoke(cli, ["report", *asked], catch_exceptions=False)
     page = opened(out)
     for figure in figures(page):
         show(page, figure)

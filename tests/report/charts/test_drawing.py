@@ -17,7 +17,7 @@ from tests.cli.test_shown import HOSTILE, obeyed
 from tests.report.charts import conftest
 from tests.stats import results
 
-from coldwarm.cli import report
+from coldwarm.cli.main import cli
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
 from coldwarm.installing import MissingError
@@ -37,7 +37,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def call(*arguments: str) -> Result:
-    return CliRunner().invoke(report.command, arguments, catch_exceptions=False)
+    return CliRunner().invoke(cli, ["report", *arguments], catch_exceptions=False)
 
 
 @pytest.fixture(scope="module")
@@ -177,7 +177,7 @@ def test_without_the_extra(run: Path, tmp_path: Path, monkeypatch: pytest.Monkey
     """GIVEN no typst THEN one line says what to install."""
     monkeypatch.setitem(sys.modules, "typst", None)
     out = str(tmp_path / "x")
-    done = CliRunner().invoke(report.command, [str(run), "--format", "pdf", "--out", out])
+    done = CliRunner().invoke(cli, ["report", str(run), "--format", "pdf", "--out", out])
     assert isinstance(done.exception, MissingError)
     assert "pip install '.[report]'" in str(done.exception)
 
@@ -198,7 +198,7 @@ def test_nothing_measured(tmp_path: Path) -> None:
     reason = because("gpu_unavailable")
     failed = conftest.case("numpy", observations=[], status="warn", reason=reason)
     run = results.write(tmp_path / "run", [failed])
-    done = CliRunner().invoke(report.command, [str(run), "--format", "svg"])
+    done = CliRunner().invoke(cli, ["report", str(run), "--format", "svg"])
     assert isinstance(done.exception, UsageError)
     assert "nothing was measured" in str(done.exception)
     assert call(str(run), "--out", str(tmp_path / "report.md")).exit_code == 0
@@ -254,7 +254,7 @@ def test_comparing_in_print(run: Path, later: Path, tmp_path: Path) -> None:
 
 
 def test_comparing_takes_two(run: Path) -> None:
-    done = CliRunner().invoke(report.command, ["--compare", str(run), "--format", "svg"])
+    done = CliRunner().invoke(cli, ["report", "--compare", str(run), "--format", "svg"])
     assert isinstance(done.exception, UsageError)
     assert "takes two results" in str(done.exception)
 

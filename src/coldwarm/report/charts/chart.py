@@ -55,7 +55,7 @@ class Columns(Sequence["Row"]):
     __hash__ = None  # type: ignore[assignment] # its columns are lists
 
 
-LONGEST_NAME = 48
+_LONGEST_NAME = 48
 _NO_FILE_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -66,9 +66,9 @@ def shown(name: str) -> str:
     What is too long has a few digits of its hash, so that two names never become one.
     """
     plain = printable(name)
-    if len(plain) <= LONGEST_NAME:
+    if len(plain) <= _LONGEST_NAME:
         return plain
-    return f"{shorten(plain, LONGEST_NAME - 7)}·{hashlib.sha256(name.encode()).hexdigest()[:5]}"
+    return f"{shorten(plain, _LONGEST_NAME - 7)}·{hashlib.sha256(name.encode()).hexdigest()[:5]}"
 
 
 def file_name(name: str) -> str:
