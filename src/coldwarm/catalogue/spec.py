@@ -30,16 +30,17 @@ if TYPE_CHECKING:
     Facts = Mapping[str, bool | int | float | str | None]
 
 _Side = Literal["do", "dont"]
-_SIDES: tuple[_Side, ...] = get_args(_Side)
+SIDES: tuple[_Side, ...] = get_args(_Side)
 _Timed = Literal["first_result_s", "first_call_s", "warm_call_s"]
 _Counted = Literal[
     "programs", "equations", "instructions", "peak_rss_bytes", "kernels", "signatures"
 ]
-_COUNTED: tuple[_Counted, ...] = get_args(_Counted)
-_FACTS = "facts"
+TIMED: tuple[_Timed, ...] = get_args(_Timed)
+COUNTED: tuple[_Counted, ...] = get_args(_Counted)
+FACTS = "facts"
 """Of a pattern whose sides are not timed: they run once, and return what they have seen."""
 _NOISE: dict[str, Literal["memory", "none"]] = {
-    **dict.fromkeys(_COUNTED, "none"),
+    **dict.fromkeys(COUNTED, "none"),
     "peak_rss_bytes": "memory",
 }
 """How what is counted scatters."""
@@ -132,7 +133,7 @@ class PatternSpec(_Spec):
     """Its folder's name."""
     framework: Literal["jax", "torch", "numba"]
     measures: str
-    """What decides: one of ``_Timed`` or ``_Counted``, or ``facts``."""
+    """What decides: one of ``TIMED`` or ``COUNTED``, or ``facts``."""
     mechanism: str
     """Why, in two sentences."""
     exception: str
@@ -160,11 +161,11 @@ class PatternSpec(_Spec):
     @property
     def benches(self) -> tuple[Bench, ...]:
         """The bench of both sides, with the DO as the reference; none where facts decide."""
-        if self.measures == _FACTS:
+        if self.measures == FACTS:
             return ()
         made = Bench(
             name="",
-            candidates=_SIDES,
+            candidates=SIDES,
             # Nothing is judged by starts with filled caches: the budget is for the others.
             regime="warm" if self.measures == "warm_call_s" else "empty_caches",
             seconds=self.seconds,
@@ -178,7 +179,7 @@ class PatternSpec(_Spec):
     @property
     def calls(self) -> tuple[Calls, ...]:
         """The calls of both sides, where facts decide."""
-        return (Calls(_SIDES, variables=self.variables),) if self.measures == _FACTS else ()
+        return (Calls(SIDES, variables=self.variables),) if self.measures == FACTS else ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -305,7 +306,7 @@ def _shared(module: ModuleType, declared: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-_OF_PATTERN = ("FRAMEWORK", "MEASURES", "MECHANISM", "EXCEPTION", "DOCS", *_SIDES)
+_OF_PATTERN = ("FRAMEWORK", "MEASURES", "MECHANISM", "EXCEPTION", "DOCS", *SIDES)
 _OPTIONAL = ("LINT", "SYMPTOM", "VARIABLES", "SECONDS", "CHECKS", "TOLERANCE", "STATED", "holds")
 _OF_CLAIM = ("ARTICLE", "QUANTITY", "PROTOCOL", "RULE", "judge")
 
@@ -321,7 +322,7 @@ def _pattern(module: ModuleType) -> PatternSpec:
         measures=declared["MEASURES"],
         mechanism=_one_line(declared["MECHANISM"]),
         exception=_one_line(declared["EXCEPTION"]),
-        code=_code_of(shared["source"].path, _SIDES),
+        code=_code_of(shared["source"].path, SIDES),
         articles=tuple(Article(**one) for one in declared.get("ARTICLES", ())),
         **optional,
     )
