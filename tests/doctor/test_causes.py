@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coldwarm.doctor.record.compiled_functions import apportioned, differences, nearest
+from coldwarm.doctor.record.compiled_functions import apportioned, nearest
 from coldwarm.doctor.record.signatures import CallSignature
 
 
@@ -21,7 +21,7 @@ def call(static: dict[str, str] | None = None, **leaves: dict[str, object]) -> C
 
 
 def kinds(before: CallSignature, now: CallSignature) -> list[tuple[str, str]]:
-    return [(one["kind"], one["argument"]) for one in differences(before, now)]
+    return [(one["kind"], one["argument"]) for one in nearest(now, [before]) or []]
 
 
 def test_each_kind_of_difference_is_told_with_its_argument() -> None:
@@ -40,14 +40,14 @@ def test_two_structures_are_told_from_where_they_differ() -> None:
     long = ", ".join(f"'layer_{n}': *" for n in range(40))
     before, now = call(), call()
     before.trees, now.trees = {"x": f"{{{long}, 'a': *}}"}, {"x": f"{{{long}, 'b': *}}"}
-    (one,) = differences(before, now)
+    (one,) = nearest(now, [before]) or []
     assert "'a': *}" in one["before"]
     assert "'b': *}" in one["now"]
     assert max(map(len, (one["before"], one["now"]))) < 70
 
 
 def test_both_values_are_told_as_a_person_reads_them() -> None:
-    (one,) = differences(call(x=array()), call(x=array(shape=(9, 2))))
+    (one,) = nearest(call(x=array(shape=(9, 2))), [call(x=array())]) or []
     assert (one["before"], one["now"]) == ("f32[8]", "f32[9,2]")
 
 

@@ -327,10 +327,10 @@ def _hooked(
     folder: Path, command: list[str], python: str = sys.executable, stdin: bytes = b"some\ninput"
 ) -> tuple[tuple[int, bytes, bytes], tuple[int, bytes, bytes]]:
     """Run a program by itself, and with the recorder alone: status, output and errors of both."""
-    from coldwarm.doctor.watch import HOOK
+    from coldwarm.doctor.watch import hook_path
 
     base = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
-    hook = {"PYTHONPATH": os.pathsep.join([str(HOOK), *filter(None, [base.get("PYTHONPATH")])])}
+    hook = {"PYTHONPATH": hook_path(base.get("PYTHONPATH", ""))}
     ends = []
     for more in ({}, {**hook, "COLDWARM_DOCTOR": str(folder.parent / f"{folder.name}-journal")}):
         done = subprocess.run(

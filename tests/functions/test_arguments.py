@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from coldwarm.functions import arguments, target, transfer
-from coldwarm.functions.arguments import Call, bound, framework_of, from_factory, made
+from coldwarm.functions.arguments import Call, by_position, called, framework_of, from_factory, made
 from coldwarm.functions.target import TargetError, resolve
-from coldwarm.runner.functions.targets import parse_input
+from coldwarm.runner.functions.targets import parse_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +62,7 @@ def test_inputs_go_where_the_signature_has_them(
     positional: tuple[Any, ...],
     by_name: dict[str, Any],
 ) -> None:
-    call = bound(function, inputs)
+    call = called(inputs, by_position(function, inputs))
     assert (call.positional, call.named) == (positional, by_name)
     assert call.flat == (*positional, *by_name.values())
     assert call.keywords == tuple(by_name)
@@ -86,12 +86,13 @@ def test_inputs_that_the_function_does_not_take(
     function: Callable[..., Any], names: str, said: str
 ) -> None:
     with pytest.raises(TargetError, match=said) as caught:
-        bound(function, dict.fromkeys(names, 1))
+        by_position(function, dict.fromkeys(names, 1))
     assert "\n" not in str(caught.value)
 
 
 def test_a_copied_call_has_arrays_of_its_own() -> None:
-    call = bound(scaled, {"x": np.zeros(3), "scale": np.ones(2)})
+    inputs = {"x": np.zeros(3), "scale": np.ones(2)}
+    call = called(inputs, by_position(scaled, inputs))
     copy = call.copied()
     copy.positional[0][:] = 7
     copy.named["scale"][:] = 7
@@ -101,7 +102,7 @@ def test_a_copied_call_has_arrays_of_its_own() -> None:
 
 def test_inputs_are_made_of_the_seed_in_their_shapes() -> None:
     texts = ("x=f32[2,3];[4]", "n=i64[5]:range", "b=bool[6]", "c=c64[2]", "s=3", "o=f16[]:ones")
-    inputs = [parse_input(text) for text in texts]
+    inputs = parse_inputs(texts)
 
     def draw(which: int = 0, seed: int = 1) -> dict[str, Any]:
         return made(inputs, np.random.default_rng(seed), which, "numpy")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import signal
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from hypothesis import given
@@ -17,7 +18,7 @@ from coldwarm.contracts.observation import PARTS, Phase
 from coldwarm.contracts.reasons import Reason, because
 from coldwarm.runner import observe, replies
 from coldwarm.runner.replies import Parts
-from coldwarm.runner.spawn import describe_exit
+from coldwarm.runner.spawn import ProcessFailedError, describe_exit
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -130,7 +131,19 @@ def start() -> dict[str, Any]:
 
 
 def read(message: object, due: type[Record] = replies.Start, spawned_ns: int = 10) -> Record:
-    return replies.read(json.dumps(message).encode(), due, spawned_ns)
+    """Return what the runner takes of a message; a process that is refused is dead."""
+    killed: list[bool] = []
+    process = SimpleNamespace(
+        receive=lambda: json.dumps(message).encode(),
+        spawned_ns=spawned_ns,
+        output_tail="",
+        kill=lambda: killed.append(True),
+    )
+    try:
+        return replies.receive(cast("Any", process), due)
+    except ProcessFailedError:
+        assert killed
+        raise
 
 
 def test_a_reply_in_its_shape_is_taken_with_its_type() -> None:
@@ -149,14 +162,14 @@ def test_a_reply_in_its_shape_is_taken_with_its_type() -> None:
     ],
 )
 def test_a_failure_is_told_in_words_or_as_a_code(stated: object, reason: str) -> None:
-    reply = read({"type": "failed", "reason": stated, "detail": ""}, replies.BlockReply)
-    assert isinstance(reply, replies.Failed)
-    assert str(reply.why) == reason
+    with pytest.raises(ProcessFailedError) as failed:
+        read({"type": "failed", "reason": stated, "detail": ""}, replies.BlockReply)
+    assert str(failed.value.reason) == reason
 
 
 def test_a_code_that_is_not_declared_is_refused() -> None:
     stated = {"code": "no such code"}
-    with pytest.raises(replies.MalformedReplyError, match="no reason has the code"):
+    with pytest.raises(ProcessFailedError, match="no reason has the code"):
         read({"type": "failed", "reason": stated, "detail": ""})
 
 
@@ -174,7 +187,7 @@ def test_phases_are_on_the_axis_of_the_spawn() -> None:
 def test_a_reply_without_a_field_is_refused_with_its_name(name: str) -> None:
     message = start()
     del message[name]
-    with pytest.raises(replies.MalformedReplyError, match=f"missing required field `{name}`"):
+    with pytest.raises(ProcessFailedError, match=f"missing required field `{name}`"):
         read(message)
 
 
@@ -195,7 +208,7 @@ def test_a_reply_without_a_field_is_refused_with_its_name(name: str) -> None:
     ],
 )
 def test_a_reply_out_of_shape_is_refused(changes: dict[str, object], said: str) -> None:
-    with pytest.raises(replies.MalformedReplyError, match=said):
+    with pytest.raises(ProcessFailedError, match=said):
         read({**start(), **changes})
 
 
@@ -221,7 +234,7 @@ def made() -> dict[str, Any]:
 )
 def test_a_making_is_taken_in_its_shape_alone(changes: dict[str, object]) -> None:
     assert isinstance(read(made(), replies.MadeReply), replies.MadeReply)
-    with pytest.raises(replies.MalformedReplyError, match="malformed: made"):
+    with pytest.raises(ProcessFailedError, match="malformed: made"):
         read({**made(), **changes}, replies.MadeReply)
 
 
@@ -229,7 +242,7 @@ def test_a_making_is_taken_in_its_shape_alone(changes: dict[str, object]) -> Non
 def test_nothing_but_a_shape_gets_through(changes: dict[str, object]) -> None:
     try:
         message = read({**start(), **changes})
-    except replies.MalformedReplyError:
+    except ProcessFailedError:
         return
     assert isinstance(message, replies.Start)
     observe.phases(message.entered_ns, message.phases, 10)

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from coldwarm.doctor.trace import CompiledCall
 
 
-HOOK = Path(coldwarm.__file__).parent / "doctor" / "hook"
+_HOOK = Path(coldwarm.__file__).parent / "doctor" / "hook"
 """The folder that starts the recorder, where it is on ``PYTHONPATH``."""
 _PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
@@ -93,8 +93,8 @@ def environment(journal: Path, base: Mapping[str, str], one: Pass = "timing") ->
 
 def hook_path(before: str) -> str:
     """Return a value of ``PYTHONPATH`` with which Python starts the recorder."""
-    others = [path for path in before.split(os.pathsep) if path and path != str(HOOK)]
-    return os.pathsep.join([str(HOOK), *others])
+    others = [path for path in before.split(os.pathsep) if path and path != str(_HOOK)]
+    return os.pathsep.join([str(_HOOK), *others])
 
 
 def files_of(command: Sequence[str]) -> list[Path]:

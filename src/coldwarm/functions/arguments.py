@@ -219,15 +219,6 @@ def called(by_name: "Mapping[str, Any]", positional: "Sequence[str]") -> Call:
     return Call(tuple(by_name[name] for name in positional), named)
 
 
-def bound(function: "Any", by_name: "Mapping[str, Any]") -> Call:
-    """Return the inputs as a call that the function's signature allows; see ``by_position``.
-
-    Raises:
-        TargetError: the function takes no such input, or wants others besides.
-    """
-    return called(by_name, by_position(function, by_name))
-
-
 def by_position(function: "Any", by_name: "Mapping[str, Any]") -> "list[str]":
     """Return which inputs go by position: those that the function's signature has there.
 

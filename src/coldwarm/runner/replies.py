@@ -40,7 +40,7 @@ _Stated = str | Reason
 """A reason as a process gives it: a code with its values, or words of its own."""
 
 
-class MalformedReplyError(Exception):
+class _MalformedReplyError(Exception):
     """A line that is no reply, or not the one that was due."""
 
     def __init__(self, reason: Reason) -> None:
@@ -255,7 +255,7 @@ class Facts(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag=
     versions: dict[str, str]
 
 
-class Failed(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="failed"):
+class _Failed(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="failed"):
     """The process cannot go on."""
 
     reason: _Stated
@@ -285,11 +285,11 @@ def receive(process: MeasuredProcess, due: type[_R]) -> _R:
         OutOfTimeError: the time of the whole run is over. It is dead by then, too.
     """
     try:
-        reply = read(process.receive(), due, process.spawned_ns)
-    except MalformedReplyError as error:
+        reply = _read(process.receive(), due, process.spawned_ns)
+    except _MalformedReplyError as error:
         process.kill()
         raise ProcessFailedError(error.reason, process.output_tail) from error
-    if isinstance(reply, Failed):
+    if isinstance(reply, _Failed):
         process.kill()
         detail = "\n".join(filter(None, [process.output_tail.rstrip(), reply.detail]))
         failed = ProcessFailedError(reply.why, detail, reply.line)
@@ -300,22 +300,22 @@ def receive(process: MeasuredProcess, due: type[_R]) -> _R:
     return reply
 
 
-def read(line: bytes, due: type[_R], spawned_ns: int) -> _R | Failed:
-    """Return the reply in a line: the one that is due, or ``Failed``.
+def _read(line: bytes, due: type[_R], spawned_ns: int) -> _R | _Failed:
+    """Return the reply in a line: the one that is due, or ``_Failed``.
 
     Raises:
-        MalformedReplyError: it is no message, another one, or one without its shape.
+        _MalformedReplyError: it is no message, another one, or one without its shape.
     """
     try:
         message = wire.decode(line)
         msgspec.json.encode(message)  # half a surrogate pair could not be written down
     except (ValueError, OverflowError) as error:
-        raise MalformedReplyError(because("garbage", text=f"{line[:60]!r}")) from error
+        raise _MalformedReplyError(because("garbage", text=f"{line[:60]!r}")) from error
     name, kind = str(due.__struct_config__.tag), message.get("type")
     if kind not in [name, "failed"]:  # a list: it may be unhashable
         text = f"expected a {name!r} message, got {str(kind)[:40]!r}"
-        raise MalformedReplyError(because("garbage", text=text))
-    shape: type[_R | Failed] = Failed if kind == "failed" else due
+        raise _MalformedReplyError(because("garbage", text=text))
+    shape: type[_R | _Failed] = _Failed if kind == "failed" else due
     # A record may be without what it takes over from a process, a reply may not.
     counted = [name for name in shape.__struct_encode_fields__ if name not in shape.__annotations__]
     missing = [name for name in counted if name not in message]
@@ -331,8 +331,8 @@ def read(line: bytes, due: type[_R], spawned_ns: int) -> _R | Failed:
     return reply
 
 
-def _malformed(message: str, text: str) -> MalformedReplyError:
-    return MalformedReplyError(because("malformed", message=message, text=text))
+def _malformed(message: str, text: str) -> _MalformedReplyError:
+    return _MalformedReplyError(because("malformed", message=message, text=text))
 
 
 def _wrong(reply: object, spawned_ns: int) -> str | None:

@@ -171,7 +171,7 @@ def nearest(now: CallSignature, earlier: "Iterable[CallSignature]") -> "list[Dif
 
     ``None``: there was none; an empty list: nothing that is known differs.
     """
-    found = [differences(before, now) for before in earlier]
+    found = [_differences(before, now) for before in earlier]
     return min(reversed(found), key=_distance) if found else None
 
 
@@ -194,7 +194,7 @@ def apportioned(parts: "Mapping[str, Any]", seconds: float, rest: str) -> "dict[
     return own_s
 
 
-def differences(before: CallSignature, now: CallSignature) -> "list[Difference]":
+def _differences(before: CallSignature, now: CallSignature) -> "list[Difference]":
     """Return what differs between two calls."""
     static = list(_static(before.static, now.static))
     # What a package made of the user's own arguments says less than they do.
