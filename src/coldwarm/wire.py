@@ -23,6 +23,7 @@ LINE_LIMIT_BYTES = 8 * 1024 * 1024
 """No message is longer; more than this on the pipe is garbage."""
 
 TYPE_CHECKING = False
+"""As ``typing`` has it, which the measured side does not load: type checkers go by the name."""
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any

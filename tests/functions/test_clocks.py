@@ -66,7 +66,7 @@ from types import SimpleNamespace
 from coldwarm.worker import candidate  # what is loaded before a user's module
 
 time.process_time = lambda: 1e9
-from coldwarm.worker.loop import Warm
+from coldwarm.worker.loop import WarmLoop
 
 backend = SimpleNamespace(
     synchronous=True, compiles_so_far=lambda: 0, refuse_pending=lambda: None, sync=None
@@ -74,7 +74,7 @@ backend = SimpleNamespace(
 prepared = SimpleNamespace(
     backend=backend, arguments=(20_000,), keywords=(), renew=None, function=lambda n: sum(range(n))
 )
-made = Warm(prepared).block({"seconds": 0.05, "batch": 1, "limit": 500})
+made = WarmLoop(prepared).block({"seconds": 0.05, "batch": 1, "limit": 500})
 print(json.dumps(made))
 """
 

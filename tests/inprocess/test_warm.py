@@ -315,7 +315,7 @@ def test_calls_find_the_allocator_as_the_program_has_it() -> None:
     program = """
 import resource
 import numpy as np
-from coldwarm.inprocess import warm
+from coldwarm.inprocess import warm_calls
 from coldwarm.functions.arguments import Call
 X = np.zeros(2**18, dtype="float32")
 def parts():
@@ -326,7 +326,7 @@ before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 for _ in range(20):
     parts()
 own = (resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before) / 20
-here = warm.measure(parts, Call((), {}), "parts", warm=True, ends_s=None)
+here = warm_calls.measure(parts, Call((), {}), "parts", warm=True, ends_s=None)
 last = here.observation.blocks[-1]
 print(own, last.page_faults / (last.batch * len(last.samples_s)), here.observation.allocator)
 """

@@ -8,9 +8,8 @@ processes, so it imports nothing that a bare interpreter has not loaded already.
 import sys
 from abc import ABC, abstractmethod
 
-from coldwarm.wire import because
+from coldwarm.wire import TYPE_CHECKING, because
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any, ClassVar

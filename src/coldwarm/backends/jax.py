@@ -5,8 +5,8 @@ How a first call is divided into parts stands under *How it is watched*.
 
 from coldwarm.backends.base import Backend, DeviceUnavailableError
 from coldwarm.frameworks.jax import JaxWatch, described, wait
+from coldwarm.wire import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, ClassVar

@@ -15,8 +15,8 @@ you trust.
 import os
 
 from coldwarm.backends.jax import JaxJit, analyse
+from coldwarm.wire import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any

@@ -5,7 +5,8 @@ so what later calls cost. A program that does not keep its first result must fin
 had not been kept.
 """
 
-TYPE_CHECKING = False
+from coldwarm.wire import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any

@@ -7,8 +7,8 @@ for float32 arrays.
 
 from coldwarm.backends.base import Backend
 from coldwarm.frameworks.numba import NumbaWatch
+from coldwarm.wire import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any

@@ -1,8 +1,8 @@
 """NumPy: eager, compiled ahead of time, the baseline of most workloads."""
 
 from coldwarm.backends.base import Backend
+from coldwarm.wire import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any

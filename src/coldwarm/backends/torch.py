@@ -7,8 +7,8 @@ import os
 
 from coldwarm.backends.base import Backend, DeviceUnavailableError
 from coldwarm.frameworks.torch import CompileWatch, EagerWatch, wait
+from coldwarm.wire import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, ClassVar

@@ -9,9 +9,7 @@ told so.
 import sys
 
 from coldwarm.frameworks.base import WATCHES, Watch, module_of
-from coldwarm.wire import because
-
-TYPE_CHECKING = False
+from coldwarm.wire import TYPE_CHECKING, because
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

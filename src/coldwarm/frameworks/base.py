@@ -6,9 +6,8 @@ of the framework but the part that tells of events, which is loaded with it.
 
 import sys
 
-from coldwarm.wire import because
+from coldwarm.wire import TYPE_CHECKING, because
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any

@@ -2,7 +2,8 @@
 
 import sys
 
-TYPE_CHECKING = False
+from coldwarm.wire import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any

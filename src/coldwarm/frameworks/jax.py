@@ -11,9 +11,8 @@ import time
 from coldwarm.frameworks.base import Watch, versions
 from coldwarm.frameworks.programs import Programs
 from coldwarm.frameworks.spans import SpanAccount
-from coldwarm.wire import because
+from coldwarm.wire import TYPE_CHECKING, because
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any

@@ -11,7 +11,8 @@ A hook can never be taken out again: only processes have one whose calls are not
 import os
 import sys
 
-TYPE_CHECKING = False
+from coldwarm.wire import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any

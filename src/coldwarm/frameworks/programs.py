@@ -5,9 +5,8 @@ While something is timed, references alone are kept; they are looked into after 
 
 import sys
 
-from coldwarm.wire import because
+from coldwarm.wire import TYPE_CHECKING, because
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any

@@ -8,7 +8,7 @@ elsewhere. Nothing is imported.
 import os
 import sys
 
-TYPE_CHECKING = False
+from coldwarm.wire import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

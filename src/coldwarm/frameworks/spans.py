@@ -10,8 +10,8 @@ import _thread
 import time
 
 from coldwarm.frameworks.base import PARTS
+from coldwarm.wire import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -26,9 +26,8 @@ import sys
 
 from coldwarm.frameworks.base import PARTS, Watch, versions
 from coldwarm.frameworks.spans import SpanAccount
-from coldwarm.wire import because
+from coldwarm.wire import TYPE_CHECKING, because
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from typing import Any

@@ -3,8 +3,7 @@
 import sys
 
 from coldwarm.functions import target, values, waiting
-
-TYPE_CHECKING = False
+from coldwarm.wire import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -14,9 +14,8 @@ from coldwarm.frameworks.arrivals import Arrivals
 from coldwarm.frameworks.base import PARTS, module_of, versions
 from coldwarm.frameworks.settings import Places
 from coldwarm.functions import arguments, target, transfer, unfinished, values, varying, waiting
-from coldwarm.wire import because
+from coldwarm.wire import TYPE_CHECKING, because
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any

@@ -9,7 +9,8 @@ import os
 import sys
 import time
 
-TYPE_CHECKING = False
+from coldwarm.wire import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from types import FrameType

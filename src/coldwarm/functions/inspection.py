@@ -22,9 +22,8 @@ from coldwarm.functions import (
 )
 from coldwarm.functions.arguments import from_factory
 from coldwarm.functions.backend import UserFunction, has_used_gpu
+from coldwarm.wire import TYPE_CHECKING
 from coldwarm.worker import gate
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -7,7 +7,7 @@ read, nothing converted.
 
 import sys
 
-TYPE_CHECKING = False
+from coldwarm.wire import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Any

@@ -13,10 +13,9 @@ from coldwarm import wire
 from coldwarm.functions import values
 from coldwarm.functions.arguments import in_order
 from coldwarm.functions.other_calls import raised
-from coldwarm.wire import because
+from coldwarm.wire import TYPE_CHECKING, because
 from coldwarm.worker import gate
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any

@@ -9,9 +9,7 @@ import time
 
 from coldwarm.functions import values
 from coldwarm.functions.outlier_call import OTHER_S, PAUSED_S, is_outlier
-from coldwarm.wire import because
-
-TYPE_CHECKING = False
+from coldwarm.wire import TYPE_CHECKING, because
 
 if TYPE_CHECKING:
     from collections.abc import Callable

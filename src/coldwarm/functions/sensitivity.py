@@ -7,9 +7,8 @@ and down: in a process of its own, started only where answers differ.
 import sys
 
 from coldwarm.functions import values
+from coldwarm.wire import TYPE_CHECKING
 from coldwarm.worker import gate
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -9,7 +9,7 @@ its author asked, and its import is over.
 import os
 import sys
 
-TYPE_CHECKING = False
+from coldwarm.wire import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -11,8 +11,8 @@ import sys
 
 from coldwarm import wire
 from coldwarm.functions import arguments, values, waiting
+from coldwarm.wire import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

@@ -13,9 +13,7 @@ import time
 from coldwarm.frameworks.base import module_of
 from coldwarm.functions import background, kinds
 from coldwarm.functions.kinds import Shape
-from coldwarm.wire import because
-
-TYPE_CHECKING = False
+from coldwarm.wire import TYPE_CHECKING, because
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,8 +8,8 @@ import sys
 
 from coldwarm.frameworks.base import module_of
 from coldwarm.functions import kinds
+from coldwarm.wire import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any

@@ -11,8 +11,8 @@ same data in every process.
 import sys
 
 from coldwarm.functions import kinds, values
+from coldwarm.wire import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any

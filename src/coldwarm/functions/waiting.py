@@ -9,8 +9,7 @@ import sys
 from coldwarm.frameworks.base import module_of
 from coldwarm.functions import kinds, values
 from coldwarm.functions.kinds import Shape
-
-TYPE_CHECKING = False
+from coldwarm.wire import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

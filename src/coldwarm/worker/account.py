@@ -8,12 +8,10 @@ import os
 import sys
 
 from coldwarm.frameworks import settings
-from coldwarm.wire import because
+from coldwarm.wire import TYPE_CHECKING, because
 from coldwarm.worker import candidate, gate
 from coldwarm.worker.candidate import Phases, now_ns
 from coldwarm.worker.loop import is_glibc, make_loop
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

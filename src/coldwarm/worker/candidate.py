@@ -18,7 +18,7 @@ import os
 import sys
 import time
 
-TYPE_CHECKING = False
+from coldwarm.wire import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

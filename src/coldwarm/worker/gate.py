@@ -12,9 +12,7 @@ random, and with arithmetic that rounds up, and down.
 import os
 import time
 
-from coldwarm.wire import because
-
-TYPE_CHECKING = False
+from coldwarm.wire import TYPE_CHECKING, because
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

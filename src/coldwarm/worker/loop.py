@@ -20,9 +20,8 @@ Source: ``M_MMAP_THRESHOLD`` and ``M_TRIM_THRESHOLD`` in mallopt(3).
 import os
 
 from coldwarm import wire
+from coldwarm.wire import TYPE_CHECKING
 from coldwarm.worker.candidate import now_ns, process_s
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -16,7 +16,8 @@ from pathlib import Path
 from shutil import which
 from types import CodeType
 
-TYPE_CHECKING = False
+from coldwarm.wire import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from typing import Any
 

@@ -5,11 +5,11 @@ import sys
 
 from coldwarm import wire
 from coldwarm.backends.base import DeviceUnavailableError
+from coldwarm.wire import TYPE_CHECKING
 from coldwarm.worker import candidate
 from coldwarm.worker.candidate import Loop, Phases, Prepared, now_ns
 from coldwarm.worker.loop import keep_freed_memory
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
