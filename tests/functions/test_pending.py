@@ -273,7 +273,7 @@ JAX_LEAVES = """
 import jax, time
 import jax.numpy as jnp
 from collections import deque
-from coldwarm.functions import opened, pending, waiting
+from coldwarm.functions import unfinished, waiting
 
 x = jnp.ones((800, 800))
 heavy = jax.jit(lambda x: jax.lax.fori_loop(0, 12, lambda _, y: y @ y / 800, x))
@@ -308,8 +308,8 @@ def said(function):
         waiting.wait(out)
         looking.refuse()
         unfinished.refuse_busy(0.001)
-        opened.refuse_unknown(out)
-    except opened.UnfinishedError as error:
+        unfinished.refuse_unknown(out)
+    except unfinished.UnfinishedError as error:
         return error.coded_reason["code"]
     return "finished"
 

@@ -63,7 +63,7 @@ def test_bytes_in_memory_are_finished() -> None:
 
 OF_JAX = """
 import jax, jax.numpy as jnp
-from coldwarm.functions import arrays, opened, waiting
+from coldwarm.functions import unfinished, waiting
 
 class Holder:
     def __init__(self, inner):
@@ -105,7 +105,7 @@ except unfinished.UnfinishedError:
 
 OF_NUMBA = """
 import numba
-from coldwarm.functions import opened
+from coldwarm.functions import unfinished
 numbers = numba.typed.List([1.0, 2.0])
 names = numba.typed.Dict()
 names[1] = 2.0
