@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from coldwarm.contracts.reasons import because
 from coldwarm.report.sentences import words
+from coldwarm.stats import breakeven
 from coldwarm.stats.breakeven import break_even
 from coldwarm.stats.costs import WARM_CALL, Costs
 from coldwarm.stats.intervals import difference
@@ -313,3 +314,10 @@ def test_rounds_in_common_cancel_what_the_machine_did() -> None:
     apart = difference({f"x{key}": value for key, value in ours.items()}, theirs, 0.95)
     assert apart.low is not None
     assert apart.low < 0
+
+
+@given(lines, st.integers(0, 20), st.integers(0, 20))
+def test_any_more_to_make_up_for_takes_more_calls(line: Line, start: int, slope: int) -> None:
+    worse = Line(line.one + start, line.two + start, line.later + slope)
+    before, after = breakeven._no_dearer_from(line), breakeven._no_dearer_from(worse)
+    assert after is None or (before is not None and before <= after)

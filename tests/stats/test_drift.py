@@ -10,6 +10,7 @@ from tests.stats.test_blocks import PROVED
 from tests.stats.test_summarise import WARM, observed
 
 from coldwarm.contracts.observation import Block
+from coldwarm.stats import steady, summarise
 from coldwarm.stats.selection import warm_processes
 from coldwarm.stats.summarise import steady_state
 
@@ -152,3 +153,20 @@ def test_what_one_process_in_five_does_is_no_drift_of_the_case() -> None:
 @pytest.mark.parametrize("n", [9, 10, 11, 12, 199, 200, 201])
 def test_a_drift_ends_at_no_number_of_processes(n: int) -> None:
     assert judged(8, 1 + 0.2 * TIME, n=n).reason.code == "drifts_across"
+
+
+def test_a_burst_does_not_turn_the_slope() -> None:
+    series = np.ones(60)
+    assert steady._slope(series) == 0
+    series[50:58] *= 5
+    assert steady._slope(series) == pytest.approx(0, abs=1e-9)
+    assert steady._slope(np.exp(0.03 * np.linspace(0, 1, 60))) == pytest.approx(0.03)
+    assert steady._slope(series[:4]) is None
+    assert steady._slope(np.zeros(10)) is None
+
+
+def test_a_drift_that_one_process_does_not_tell_is_unknown() -> None:
+    assert summarise._across([0.3, 0.3, None]) is None
+    found = summarise._across([0.3, 0.001, -0.002, 0.0, 0.001])
+    assert found is not None
+    assert not found.matters

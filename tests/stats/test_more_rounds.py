@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from coldwarm.report.sentences import words
 from coldwarm.runner.effort import _rounds_for
+from coldwarm.stats import ratio
 from coldwarm.stats.answers import by_calls
 from coldwarm.stats.breakeven import break_even
 from coldwarm.stats.costs import WARM_CALL, Costs
@@ -240,3 +241,9 @@ def test_separate_sides_are_looked_at_one_by_one() -> None:
     told = compare("warm.call_s", "A", rising, calm)
     assert told.verdict == "slower"
     assert "rounds_related" in {part.code for part in told.reason.parts}
+
+
+@pytest.mark.parametrize("n", range(1, 8))
+def test_a_few_rounds_in_order_are_not_related(n: int) -> None:
+    assert not ratio._related([float(number) for number in range(n)])
+    assert not ratio._related([1.0] * n)

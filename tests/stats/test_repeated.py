@@ -10,6 +10,7 @@ from tests.stats.repeating import BASELINE, OTHER, SHA256, another_machine, run
 from coldwarm.contracts.snapshot import SnapshotName
 from coldwarm.publish import replicate
 from coldwarm.publish.replicate import as_it_is
+from coldwarm.stats import repeated
 
 if TYPE_CHECKING:
     from coldwarm.contracts.snapshot import RepeatedRun, Replication
@@ -93,3 +94,7 @@ def test_how_often_equal_runs_disagree() -> None:
         found = replicate.compare_run("ml", run(1000 + seed), run(3000 + seed))
         wrong += "disagrees" in agreement(found).values()
     assert wrong <= 2
+
+
+def test_a_difference_of_20_percent_is_to_be_seen() -> None:
+    assert repeated._RESOLUTION == 0.2

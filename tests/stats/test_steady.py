@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coldwarm.contracts.reasons import because, brief
+from coldwarm.stats import steady
 from coldwarm.stats.steady import detect
 
 SEEDS = st.integers(0, 10_000)
@@ -156,3 +157,10 @@ def test_a_long_series_is_quick() -> None:
     start = time.process_time()
     detect(parts)
     assert time.process_time() - start < 0.1
+
+
+def test_pieces_cover_the_series_and_equal_values_are_one_piece() -> None:
+    assert steady._segments([1.0] * 50) == [(0, 50)]
+    pieces = steady._segments(noisy(7, 1001).tolist())
+    assert pieces[0][0] == 0
+    assert pieces[-1][1] == 1001

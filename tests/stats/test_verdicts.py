@@ -19,6 +19,7 @@ from coldwarm.contracts.policy import Policy
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import Measured
 from coldwarm.errors import NothingComparableError, UsageError
+from coldwarm.report import comparison_text
 from coldwarm.report.comparison_text import nothing_valid, refused
 from coldwarm.stats.comparable import FIELDS as COMPARED
 from coldwarm.stats.compared_results import IncomparableError, NothingValidError, compare_results
@@ -149,6 +150,7 @@ def test_what_must_agree_is_refused_by_name_and_can_be_allowed(
 
 
 def test_every_field_says_what_to_do() -> None:
+    assert tuple(comparison_text._WAYS_ON) == COMPARED
     for field in COMPARED:
         one = SideDifference(field=field, name=field, a="1", b="2", cases=["c"])
         assert f"to mend {field}: " in refused(IncomparableError([one], []))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -118,12 +119,19 @@ def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - optio
     report, plan = bench_report(outcome.suite, outcome.cases, str(outcome.path), policy)
     report = codec.without_secrets(report)
 
-    def document() -> Document:
-        return words.document(report, outcome.suite, outcome.cases, plan, verbose=given["verbose"])
+    def document(form: str) -> Document:
+        return words.document(
+            report,
+            outcome.suite,
+            outcome.cases,
+            plan,
+            verbose=given["verbose"],
+            ratios=form == "markdown",
+        )
 
     for form, path in files.items():
-        _output.write_text(path, _output.text_of(form, report, document))
-    _output.emit(given["form"], report, document)
+        _output.write_text(path, _output.text_of(form, report, partial(document, form)))
+    _output.emit(given["form"], report, partial(document, given["form"]))
     if given["form"] == "table":
         _output.print_place(outcome.path, verbose=given["verbose"])
     code = _code(report, outcome)

@@ -31,7 +31,11 @@ def command(directory: Path, form: str, *, verbose: bool) -> None:
     if form != "json" and suite.suite == "bench" and cases:
         report, plan = bench_report(suite, cases, str(directory), Policy())
         _output.emit(
-            form, report, lambda: bench.document(report, suite, cases, plan, verbose=verbose)
+            form,
+            report,
+            lambda: bench.document(
+                report, suite, cases, plan, verbose=verbose, ratios=form == "markdown"
+            ),
         )
     else:
         print_run(suite, cases, form, verbose=verbose)

@@ -58,15 +58,15 @@ class BenchComparison:
 
     def _repr_markdown_(self) -> str:
         """Return the same as Markdown."""
-        return markdown.text(self._document())
+        return markdown.text(self._document(ratios=True))
 
     def _repr_html_(self) -> str:
         """Return the same for a notebook."""
         return html.fragment(self._document())
 
-    def _document(self) -> Document:
+    def _document(self, *, ratios: bool = False) -> Document:
         cases = list(self.cases.values())
-        return bench.document(self.report, self.suite, cases, self.plan)
+        return bench.document(self.report, self.suite, cases, self.plan, ratios=ratios)
 
 
 def comparison_of(outcome: Outcome) -> BenchComparison:

@@ -116,17 +116,19 @@ def _checked(candidate: BenchCandidate) -> str:
     return f"{candidate.target or candidate.candidate}{of}: {candidate.checked}"
 
 
-def document(
+def document(  # noqa: PLR0913 - what stands where, each by name
     report: BenchReport,
     suite: SuiteResult,
     cases: Sequence[CaseResult],
     plan: Plan | None = None,
     *,
     verbose: bool = False,
+    ratios: bool = False,
 ) -> Document:
     """Return what fails, the suite's answers and tables, and what else a bench says.
 
-    ``verbose``: also the break-even of each candidate with ``plan``, and how answers were checked.
+    ``verbose``: also the break-even of each candidate with ``plan``, how answers were checked, and
+    the ``ratios`` with their intervals, which the summary of a CI job has always.
     """
     failed = (("FAIL", text) for text in _failures(report))
     ahead: list[Block] = [*terms(failed, "failure"), *_notices(report)]
@@ -136,7 +138,7 @@ def document(
         more.append(comparison_text.table_of_counts(guarded, (report.reference, "count")))
         more += terms(comparison_text.unknown(guarded))
     more += terms(_new_shapes(report), title=_NEW_SHAPES)
-    if report.verdicts and verbose:
+    if report.verdicts and (verbose or ratios):
         more += [Heading(f"Verdicts against {report.reference}"), _verdicts(report)]
     if verbose and plan is not None and plan.break_even:
         title = f"Calls of one process from which it costs no more than {plan.baseline}"

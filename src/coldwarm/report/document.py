@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _Role: TypeAlias = Literal["", "answer", "failure", "care", "legend", "note"]
 """What a list of terms is: ``care`` are caveats, ``legend`` explains the tables."""
-_Style: TypeAlias = Literal["", "strong", "dim", "name", "failure", "verdict"]
+_Style: TypeAlias = Literal["", "strong", "dim", "name", "failure"]
 """How text is set apart; ``name`` is a name of the user's own, set as code where there is code."""
 
 

@@ -131,7 +131,7 @@ def _(block: Terms, _width: int) -> list[Grid | Text]:
 def _(block: Table, width: int) -> list[Grid | Text]:
     headings = _headings(block.columns)
     parts = [[_row(block, row, " ") for row in part.rows] for part in block.parts]
-    if _taken(headings, parts) + len(headings) - 1 > width:
+    if sum(_sizes(headings, parts)) + len(headings) - 1 > width:
         parts = [[_row(block, row, "\n") for row in part.rows] for part in block.parts]
     sizes = _sizes(headings, parts)
     room = width - sum(sizes)
@@ -172,7 +172,8 @@ def _figure(cell: Cell, between: str) -> Text:
     """Lay out a figure so that values and intervals line up down a column."""
     if cell.text == MISSING:
         return Text(MISSING, "dim")
-    below = cell.below.replace(" ", between)
+    # Of an interval, the words stay together.
+    below = cell.below.replace(" ", between) if cell.verdict else cell.below
     style = _STYLES[cell.style] if below else _VERDICT_STYLES.get(cell.verdict, _STYLES[cell.style])
     text = lines(cell.text, style)
     if cell.spread:
@@ -194,10 +195,6 @@ def _sizes(headings: Sequence[Text], parts: Sequence[Sequence[Sequence[Text]]]) 
         )
         for place, heading in enumerate(headings)
     ]
-
-
-def _taken(headings: Sequence[Text], parts: Sequence[Sequence[Sequence[Text]]]) -> int:
-    return sum(_sizes(headings, parts))
 
 
 def _grid(
