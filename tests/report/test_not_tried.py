@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from html import unescape
 from typing import TYPE_CHECKING
 
@@ -63,11 +64,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with two results: of functions without arguments, and of one with a name."""
     made = tmp_path_factory.mktemp("not-tried")
     (made / "fit.py").write_text(SOURCE, encoding="utf-8")
-    command = "bench"
     whole = ("fit.py:slowly", "fit.py:over_a_global", "--out-dir", "whole")
     some = ("fit.py:by_name", "--input", "x=f64[2000]", "--input", "how='max'", "--out-dir", "some")
     for name, asked in {"whole": whole, "some": some}.items():
-        (made / f"{name}.txt").write_text(_run(made, *command, *asked, *FEW), encoding="utf-8")
+        (made / f"{name}.txt").write_text(_run(made, "bench", *asked, *FEW), encoding="utf-8")
     return made
 
 
@@ -101,7 +101,16 @@ def test_each_form_of_a_result_says_what_was_not_tried(folder: Path, form: str) 
 @pytest.fixture(scope="module")
 def faces(folder: Path) -> list[list[str]]:
     """What Python and a notebook show of one function, of two, and of one with a name."""
-    return [json.loads(line) for line in _run(folder, "fit.py").splitlines()]
+    done = subprocess.run(
+        [sys.executable, "fit.py"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 @pytest.mark.slow

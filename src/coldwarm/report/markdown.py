@@ -62,6 +62,8 @@ def _(block: Shell) -> str:
 
 @_block.register
 def _(block: Terms) -> str:
+    if block.role == "failure":
+        return "\n\n".join(f"**{label(term)}**: {_line(said)}" for term, said in block.items)
     strong = "" if block.role == "answer" else "**"
     listed, last = [], ""
     for term, meaning in block.items:
