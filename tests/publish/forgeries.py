@@ -233,7 +233,10 @@ def _written(path: str, change: Callable[[bytes], bytes]) -> Forgery:
 
     def forge(folder: Path) -> None:
         file = folder / path
-        file.write_bytes(change(file.read_bytes()))
+        before = file.read_bytes()
+        after = change(before)
+        assert after != before, "this forgery changes nothing"
+        file.write_bytes(after)
         forging.of_index(folder)
 
     return Forgery(_at(path), forge)
@@ -298,7 +301,9 @@ PAGES: dict[str, Forgery] = {
     "data of the page": _written(layout.PAGE, lambda page: page.replace(b"H4sI", b"H4sJ", 1) + b""),
     "another print": _written(layout.PDF, lambda _: b"%PDF-1.7\n"),
     "a byte after the print": _written(layout.PDF, lambda data: data + b"\n"),
-    "a byte in the print": _written(layout.PDF, lambda data: data[:-9] + b"0" + data[-8:]),
+    "a byte in the print": _written(
+        layout.PDF, lambda data: data[:-9] + bytes([data[-9] ^ 1]) + data[-8:]
+    ),
 }
 """Of page and print, which are made again in seconds."""
 _CPU = ("environment", "runs", "quick", "cpu", "model")
