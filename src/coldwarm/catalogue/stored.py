@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from msgspec import to_builtins
 from msgspec.structs import replace
 
 from coldwarm.catalogue import judge
@@ -25,7 +24,7 @@ from coldwarm.contracts.reader import NAME, inside
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import ContractError, UsageError
 from coldwarm.runner import recompute
-from coldwarm.runner.consistency import Conflict, apart
+from coldwarm.runner.consistency import Conflict, between
 from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.recompute import StoredFaults
 
@@ -274,21 +273,15 @@ def _differences(found: Stored) -> Iterator[Conflict]:
     for place, name in enumerate(ids):
         if name in ids[:place]:
             yield Conflict(("results", place), f"has {name} for a second time", always=True)
-    now = list(_apart(found, found.again))
+    now = list(between(found.index, found.again.index))
     if found.same_version or not now:
         yield from now
         return
     # What another version says may be from its runs as they were computed then.
-    then = {one.at for one in _apart(found, judged(found, found.as_stored))}
+    then = {one.at for one in between(found.index, judged(found, found.as_stored).index)}
     for one in now:
         match one.at:
             case ("results", int(), str(name), *_):
                 yield one._replace(always=one.at in then and name in _PLAIN)
             case _:
                 yield one._replace(always=False)
-
-
-def _apart(found: Stored, again: Again) -> Iterator[Conflict]:
-    pairs = zip(found.index.results, again.index.results, strict=True)
-    for place, (said, made) in enumerate(pairs):
-        yield from apart(("results", place), to_builtins(said), to_builtins(made))

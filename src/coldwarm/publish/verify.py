@@ -13,7 +13,7 @@ import json
 import re
 import zlib
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import structs
 
 from coldwarm.catalogue import stored
-from coldwarm.contracts import nextstat, reader
+from coldwarm.contracts import nextstat
 from coldwarm.contracts.catalogue import INDEXES
 from coldwarm.contracts.codec import MAX_BYTES, decode, decode_as, encode
 from coldwarm.contracts.environment import ENVIRONMENT
@@ -43,7 +43,6 @@ from coldwarm.publish.lock import read_pins
 from coldwarm.publish.storage import fault_for, reader_fault, snapshot_fault
 from coldwarm.runner import consistency, recompute
 from coldwarm.runner.consistency import between
-from coldwarm.runner.recompute import validated
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -54,6 +53,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult, Measured
     from coldwarm.contracts.snapshot import FaultKind, FileAnswer
     from coldwarm.publish.content import Verdicts, View
+    from coldwarm.runner.recompute import Examined
 
 _CODES: Mapping[FaultKind, ExitCode] = {
     "presence": ExitCode.FAILED,
@@ -408,25 +408,23 @@ def _measured(verified: _VerifiedSnapshot) -> Iterator[SnapshotFault]:
     start = f"{layout.RESULTS}/"
     names = {path.split("/")[1] for path in verified.entries if path.startswith(start)}
     for name in sorted(names):
-        folder = verified.folder / layout.RESULTS / name
-        otherwise: list[ContractError] = []
-        for finding in validated(folder):
-            if finding.error is not None:
-                yield reader_fault("content", verified.folder, finding.error)
-            otherwise += finding.otherwise
-        verified.otherwise += [
-            reader_fault("content", verified.folder, error) for error in otherwise
-        ]
+        path = f"{layout.RESULTS}/{name}"
         try:
-            as_stored = reader.read(folder)
-            verified.stored[name] = as_stored
-            made = recompute.computed_again(as_stored).measured
-            verified.runs[name] = replace(made, otherwise=tuple(otherwise))
-        except ContractError as error:
-            yield reader_fault("content", verified.folder, error)
+            found = recompute.examine(verified.folder / path)
         except UsageError:
-            path = f"{layout.RESULTS}/{name}"
             yield snapshot_fault("content", path, "part_missing", part="the index of a run")
+            continue
+        yield from _wrong_run(verified, found)
+        if found.stored is not None and found.measured is not None:
+            verified.stored[name], verified.runs[name] = found.stored, found.measured
+
+
+def _wrong_run(verified: _VerifiedSnapshot, found: Examined) -> Iterator[SnapshotFault]:
+    """Yield the faults of a run, and keep what another version says otherwise."""
+    folder = verified.folder
+    otherwise = found.measured.otherwise if found.measured else ()
+    verified.otherwise += [reader_fault("content", folder, one) for one in otherwise]
+    yield from (reader_fault("content", folder, one) for one in found.faults)
 
 
 def _judged(verified: _VerifiedSnapshot) -> Iterator[SnapshotFault]:
@@ -460,14 +458,9 @@ def _unlike(found: Stored, own: Collection[str]) -> Iterator[SnapshotFault]:
 
 def _wrong(verified: _VerifiedSnapshot, found: Stored) -> Iterator[SnapshotFault]:
     folder = verified.folder
-    otherwise: list[ContractError] = []
     for path in found.pointed:
-        for finding in validated(found.folder / path):
-            if finding.error is not None:
-                yield reader_fault("content", folder, finding.error)
-            otherwise += finding.otherwise
-    otherwise += found.held.otherwise
-    verified.otherwise += [reader_fault("content", folder, one) for one in otherwise]
+        yield from _wrong_run(verified, recompute.examine(found.folder / path))
+    verified.otherwise += [reader_fault("content", folder, one) for one in found.held.otherwise]
     yield from (reader_fault("content", folder, one) for one in found.held.faults)
 
 
@@ -571,7 +564,7 @@ def _of_copies(verified: _VerifiedSnapshot, content: Content) -> Iterator[Snapsh
             continue
         record = decode(data, path)
         if isinstance(record, NextstatResult):
-            for wrong in consistency.wrong_published(record):
+            for wrong in between(record, nextstat.summarised(record)):
                 yield _contradiction(path, dotted(wrong.at), wrong.what)
         for run in content.runs if len(content.runs) == 1 else ():
             if run.files.get(path, data) != data:

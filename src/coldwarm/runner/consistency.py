@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from coldwarm.caches import modes
-from coldwarm.contracts import nextstat
 from coldwarm.contracts.codec import cleaned
 from coldwarm.contracts.observation import PARTS, first_result_s
 from coldwarm.contracts.reasons import is_wrong
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.answer import Summary
     from coldwarm.contracts.base import CacheMode, Record
-    from coldwarm.contracts.nextstat import NextstatResult
     from coldwarm.contracts.observation import (
         Block,
         CacheEvidence,
@@ -46,12 +44,6 @@ class Conflict(NamedTuple):
     """Whether it is true of no version; else it contradicts the rules of today."""
 
 
-def by_any_rules(found: Iterable[Conflict]) -> Iterator[Conflict]:
-    """Yield the same as what can be true of no version of coldwarm."""
-    for one in found:
-        yield one._replace(always=True)
-
-
 _COMPUTED = ("status", "reason", "cold", "warm", "comparisons", "warnings", "filled_by", "counts")
 _JUDGED = ("status", "reason", "judgements", "also_modes")
 _COUNTS = ("n_ok", "n_rejected", "n_failed", "n_processes")
@@ -61,14 +53,34 @@ _DERIVED = {"start", "new_shape", "ttfr", "ttfr_process"}
 _ROUNDING = 1e-9
 
 
-def of_case(stored: CaseResult, again: CaseResult) -> Iterator[Conflict]:
+def differences(
+    stored: CaseResult, today: CaseResult, then: CaseResult, *, same: bool
+) -> list[Conflict]:
+    """Return what a case says otherwise than today's rules make of its observations.
+
+    Args:
+        stored: The case.
+        today: What the rules make of it.
+        then: What they make of the processes that the stored case itself counts.
+        same: Whether this version has measured it; else counts and plain figures alone are true of
+            no version.
+    """
+    wrongs = [*_of_case(stored, today)]
+    if same or not wrongs:
+        return wrongs
+    always = [one._replace(always=True) for one in _of_any_version(stored, then)]
+    places = {one.at for one in always}
+    return [*always, *(one for one in wrongs if one.at not in places)]
+
+
+def _of_case(stored: CaseResult, again: CaseResult) -> Iterator[Conflict]:
     """Yield each difference in what is judged, and in what is computed from that."""
     for place, (one, other) in enumerate(zip(stored.observations, again.observations, strict=True)):
         for name in _JUDGED:
             at = ("observations", place, name)
-            yield from apart(at, _plain(one, name), _plain(other, name))
+            yield from _apart(at, _plain(one, name), _plain(other, name))
     for name in _COMPUTED:
-        yield from apart((name,), _plain(stored, name), _plain(again, name))
+        yield from _apart((name,), _plain(stored, name), _plain(again, name))
 
 
 def n_computed(case: CaseResult) -> int:
@@ -85,15 +97,12 @@ def _n_values(value: object) -> int:
 
 def between(stored: Record, again: Record) -> Iterator[Conflict]:
     """Yield each difference of two records of a kind."""
-    yield from apart((), msgspec.to_builtins(stored), msgspec.to_builtins(again))
+    yield from _apart((), msgspec.to_builtins(stored), msgspec.to_builtins(again))
 
 
-def of_any_version(stored: CaseResult, again: CaseResult) -> Iterator[Conflict]:
-    """Yield the differences that no other rules explain: in counts and in plain figures.
-
-    ``again`` is made of the processes that the stored case itself counts.
-    """
-    for one in of_case(stored, again):
+def _of_any_version(stored: CaseResult, again: CaseResult) -> Iterator[Conflict]:
+    """Yield the differences that no other rules explain: in counts and in plain figures."""
+    for one in _of_case(stored, again):
         if _is_plain(one.at):
             yield one
     for place, cold in enumerate(stored.cold):
@@ -150,7 +159,7 @@ def _warm(call_s: Summary, stored: CaseResult) -> Iterator[Conflict]:
         yield Conflict(("warm", "call_s", "median"), what)
 
 
-def out_of_order(case: CaseResult) -> Iterator[Conflict]:
+def _out_of_order(case: CaseResult) -> Iterator[Conflict]:
     """Yield each stored distribution whose figures cannot be in that order."""
     found: list[tuple[_At, Summary]] = [
         (("cold", place, "seconds", name), one)
@@ -170,22 +179,17 @@ def out_of_order(case: CaseResult) -> Iterator[Conflict]:
             yield Conflict((*at, "n_samples"), "is a figure of no samples")
 
 
-def apart(at: _At, said: object, held: object) -> Iterator[Conflict]:
+def _apart(at: _At, said: object, held: object) -> Iterator[Conflict]:
     """Yield the innermost places where two plain values differ, which stand at ``at``."""
     if isinstance(said, dict) and isinstance(held, dict) and said.keys() == held.keys():
         for name, value in said.items():
-            yield from apart((*at, name), value, held[name])
+            yield from _apart((*at, name), value, held[name])
     elif isinstance(said, list) and isinstance(held, list) and len(said) == len(held):
         for place, pair in enumerate(zip(said, held, strict=True)):
-            yield from apart((*at, place), *pair)
+            yield from _apart((*at, place), *pair)
     elif not _same(said, held):
         what = f"says {_short(said)}, but its observations say {_short(held)}"
-        yield Conflict(at, f"{what}")
-
-
-def without_comparisons(case: CaseResult) -> CaseResult:
-    """Return a case without what only its baseline could tell."""
-    return msgspec.structs.replace(case, comparisons=[])
+        yield Conflict(at, what)
 
 
 def _plain(record: object, name: str) -> object:
@@ -223,7 +227,16 @@ _SUM_ROUNDING, _CLOCK_S = 1e-9, 1e-6
 """By how much sums of the same numbers may differ: of the sum, and in seconds."""
 
 
-def impossible(case: CaseResult) -> Iterator[Conflict]:
+def wrong_case(case: CaseResult) -> Iterator[Conflict]:
+    """Yield what a case contradicts itself in, and what this version writes differently."""
+    for check in (_impossible, _out_of_order, _of_cautions):
+        for one in check(case):
+            yield one._replace(always=True)
+    for check in (_inconsistent, _limitations, _inspected):
+        yield from check(case)
+
+
+def _impossible(case: CaseResult) -> Iterator[Conflict]:
     """Yield what holds of no case, also where another version of coldwarm wrote it."""
     seen: dict[tuple[str, int, int], int] = {}
     for place, one in enumerate(case.observations):
@@ -243,7 +256,7 @@ def impossible(case: CaseResult) -> Iterator[Conflict]:
             yield Conflict(("made", place, "case"), f"is of {made.case!r}, not of {case.case!r}")
 
 
-def inconsistent(case: CaseResult) -> Iterator[Conflict]:
+def _inconsistent(case: CaseResult) -> Iterator[Conflict]:
     """Yield what this version writes differently: where it wrote the case, that was changed."""
     yield from _identity(case)
     if not case.observations and (case.status != "warn" or case.reason is None):
@@ -459,9 +472,8 @@ _NOTED = {
 """What may be noted of a function of the user's own, after what is noted of every one."""
 
 
-def wrong_case(case: CaseResult) -> Iterator[Conflict]:
-    """Yield what this version would have said otherwise of its limits and of the inspection."""
-    yield from _limitations(case)
+def _inspected(case: CaseResult) -> Iterator[Conflict]:
+    """Yield what this version would have said otherwise of the inspection."""
     own = case.protocol.own is not None
     if case.inspected_call_s is None and own and not is_wrong(case.reason):
         yield Conflict(("inspected_call_s",), "is missing, and the function was inspected")
@@ -469,7 +481,7 @@ def wrong_case(case: CaseResult) -> Iterator[Conflict]:
         yield Conflict(("inspected_call_s",), "is of no function of the user's own")
 
 
-def of_cautions(case: CaseResult) -> Iterator[Conflict]:
+def _of_cautions(case: CaseResult) -> Iterator[Conflict]:
     """Yield where a caution compares with another inspection than the case has."""
     for place, caution in enumerate(case.warnings):
         reason = caution.reason
@@ -538,8 +550,3 @@ def _places(place: int, case: CaseResult, order: list[str]) -> Iterator[Conflict
             what = f"says {said!r} at place {number}, where cases[{place}] has {name!r}"
             yield Conflict(("order",), what)
             return
-
-
-def wrong_published(result: NextstatResult) -> Iterator[Conflict]:
-    """Yield where a published result sums up other numbers than it lists, whoever wrote it."""
-    yield from between(result, nextstat.summarised(result))

@@ -8,9 +8,7 @@ say, by the rules of today, and the cases that are returned hold what was comput
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from dataclasses import replace as with_changes
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,7 +21,7 @@ from coldwarm.contracts import codec, reader
 from coldwarm.contracts.base import WARM
 from coldwarm.contracts.bench import NoiseReport
 from coldwarm.contracts.codec import load_as, read_bytes
-from coldwarm.contracts.nextstat import NextstatResult
+from coldwarm.contracts.nextstat import NextstatResult, summarised
 from coldwarm.contracts.observation import Observation
 from coldwarm.contracts.parsing import dotted, fault, line_of
 from coldwarm.contracts.reader import NAME, ArtifactFinding, artifacts, check, inside
@@ -31,7 +29,7 @@ from coldwarm.contracts.reasons import because, is_wrong, together
 from coldwarm.contracts.run_journal import JOURNAL, read_lines
 from coldwarm.errors import ContractError, UsageError
 from coldwarm.runner import consistency, ledger
-from coldwarm.runner.consistency import Conflict, by_any_rules, impossible, inconsistent
+from coldwarm.runner.consistency import Conflict, between
 from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.ledger import as_tried, killed_from_outside
 from coldwarm.stats import outcome
@@ -163,16 +161,6 @@ _SHOWN = 20
 """Faults of one file that are told: one alone is enough to refuse it."""
 
 
-@dataclass(frozen=True)
-class _Checked:
-    """A result that was computed again, and what is wrong with the files that it came from."""
-
-    measured: Measured
-    """With everything computed anew, and ``otherwise`` beside it; as it was read where something is
-    wrong."""
-    faults: list[ContractError]
-
-
 def read(path: Path) -> Measured:
     """Read a run's directory, its index, or the file of one case.
 
@@ -181,10 +169,10 @@ def read(path: Path) -> Measured:
         ContractError: a file does not keep its contract, is not the one that was indexed, or says
             what its observations do not say.
     """
-    checked = computed_again(reader.read(path))
-    if checked.faults:
-        raise checked.faults[0]
-    return checked.measured
+    measured, faults = _computed_again(reader.read(path))
+    for error in faults:
+        raise error
+    return measured
 
 
 class _Run(NamedTuple):
@@ -211,12 +199,13 @@ def read_run(path: Path) -> _Run:
     return _Run(measured.suite, list(measured.cases.values()), measured.otherwise)
 
 
-def computed_again(measured: Measured) -> _Checked:
-    """Compute everything again by the rules of today, and find what is said otherwise.
+def _computed_again(measured: Measured) -> tuple[Measured, list[ContractError]]:
+    """Return a result with everything computed again by the rules of today, and its faults.
 
     Nothing in a result chooses how hard it is held against its observations. What differs is a
     fault, unless the result says that another version of coldwarm measured it and other rules could
     have made that: then it is told, ``otherwise``, and what was computed here stands in its place.
+    Where there is a fault, the result is as it was read.
     """
     found = StoredFaults()
     for name, case in measured.cases.items():
@@ -226,19 +215,19 @@ def computed_again(measured: Measured) -> _Checked:
         wrongs = consistency.wrong_run(measured, measured.suite)
         found.add(reader.index_path(measured), wrongs, same=same)
     if found.faults:
-        return _Checked(measured, found.faults)
+        return measured, found.faults
     try:
         made, told = _computed(measured, found), measured.answers
         if not found.faults:
             told = _answers(measured, made, found, same=same)
     except (ValueError, ArithmeticError, LookupError, TypeError) as error:
         what = f"holds figures that nothing can be computed from: {error}"
-        return _Checked(measured, [fault(measured.path, None, None, what)])
+        return measured, [fault(measured.path, None, None, what)]
     if found.faults:
-        return _Checked(measured, found.faults)
+        return measured, found.faults
     cases = {case.case: case for case in made}
     otherwise = (*measured.otherwise, *found.otherwise)
-    return _Checked(with_changes(measured, cases=cases, answers=told, otherwise=otherwise), [])
+    return with_changes(measured, cases=cases, answers=told, otherwise=otherwise), []
 
 
 class StoredFaults:
@@ -270,7 +259,7 @@ def _answers(
         return said
     again = msgspec.structs.replace(said, answers=answers(made))
     path = str(Path(measured.path) / (suite.answers_path or ""))
-    found.add(path, consistency.between(said, again), same=same)
+    found.add(path, between(said, again), same=same)
     return again
 
 
@@ -283,10 +272,6 @@ def same_harness(case: CaseResult) -> bool:
 
 
 def _by_itself(case: CaseResult) -> Iterator[Conflict]:
-    yield from by_any_rules(impossible(case))
-    yield from by_any_rules(consistency.out_of_order(case))
-    yield from by_any_rules(consistency.of_cautions(case))
-    yield from inconsistent(case)
     yield from consistency.wrong_case(case)
     said = case.protocol.harness_version
     if same_harness(case) and said != __version__:
@@ -307,13 +292,10 @@ def _computed(measured: Measured, found: StoredFaults) -> list[CaseResult]:
         as_judged = _by_rules(decided, [case.observations for case in decided], whole=whole)
     for case, today, then in zip(stored, made, as_judged, strict=True):
         # The baseline of a case alone is not at hand, so its verdicts are left out.
-        known = case if whole else consistency.without_comparisons(case)
-        wrongs = [*consistency.of_case(known, today)]
-        if wrongs and not same_harness(case):
-            always = [one._replace(always=True) for one in consistency.of_any_version(known, then)]
-            places = {one.at for one in always}
-            wrongs = [*always, *(one for one in wrongs if one.at not in places)]
-        found.add(measured.files[case.case], wrongs, same=same_harness(case))
+        known = case if whole else replace(case, comparisons=[])
+        same = same_harness(case)
+        wrongs = consistency.differences(known, today, then, same=same)
+        found.add(measured.files[case.case], wrongs, same=same)
     return made
 
 
@@ -333,13 +315,65 @@ def _placed(path: str, wrong: Conflict, more: str, number: int = 0) -> ContractE
     return fault(path, line, dotted(wrong.at) or None, f"{wrong.what}; {more}")
 
 
+class Examined(NamedTuple):
+    """A result of which all was checked that can be."""
+
+    stored: Measured | None
+    """As it lies there; ``None``: its contracts themselves say what is wrong."""
+    measured: Measured | None
+    """With everything computed anew."""
+    faults: list[ContractError]
+
+
 def validated(path: Path) -> Iterator[ArtifactFinding]:
     """Check a file, the folder of a run, or every artifact below any other folder."""
+    found = []
+    for result in _results(path):
+        # Of what is no result, the contracts themselves say what is wrong.
+        with suppress(ContractError, UsageError):
+            found.append(_held(reader.read(result)))
+    yield from _findings(path, found)
+
+
+def examine(path: Path) -> Examined:
+    """Read the directory of a run, and find every fault that ``validated`` finds.
+
+    Raises:
+        UsageError: there is no run.
+    """
+    try:
+        stored = reader.read(path)
+    except ContractError as error:
+        faults = [one.error for one in check(path) if one.error is not None]
+        return Examined(None, None, faults or [error])
+    measured, wrong = _held(stored)
+    findings = [*_findings(path, [(measured, wrong)])]
+    otherwise = tuple(one for finding in findings for one in finding.otherwise)
+    faults = [one.error for one in findings if one.error is not None]
+    return Examined(stored, with_changes(measured, otherwise=otherwise), faults)
+
+
+def read_whole(path: Path) -> Measured:
+    """Read the directory of a run as ``read`` does, once all is checked that can be.
+
+    Raises:
+        UsageError: there is no run.
+        ContractError: the first fault that ``validated`` finds.
+    """
+    _, measured, faults = examine(path)
+    if measured is None or faults:
+        raise faults[0]
+    return measured
+
+
+def _findings(
+    path: Path, found: Iterable[tuple[Measured, list[ContractError]]]
+) -> Iterator[ArtifactFinding]:
+    """Yield the state of each artifact in a place, by its contract and by what was computed."""
     wrong: dict[str, list[ContractError]] = {}
     otherwise: dict[str, list[ContractError]] = {}
-    for result in _results(path):
-        found = _found(result)
-        for errors, by_file in ((found.faults, wrong), (found.otherwise, otherwise)):
+    for measured, faults in found:
+        for errors, by_file in ((faults, wrong), (measured.otherwise, otherwise)):
             for error in errors:
                 by_file.setdefault(error.path, []).append(error)
     for finding in check(path):
@@ -354,25 +388,6 @@ def validated(path: Path) -> Iterator[ArtifactFinding]:
             yield ArtifactFinding(file, "", str(error), error=error)
 
 
-def read_whole(path: Path) -> Measured:
-    """Read the directory of a run as ``read`` does, once all is checked that can be.
-
-    Raises:
-        UsageError: there is no run.
-        ContractError: the first fault that ``validated`` finds.
-    """
-    stored = reader.read(path)
-    checked = computed_again(stored)
-    found = _beside(stored)
-    for error in chain(checked.faults, found.faults):
-        raise error
-    for finding in check(path):
-        if finding.error is not None:
-            raise finding.error
-    measured = checked.measured
-    return with_changes(measured, otherwise=(*measured.otherwise, *found.otherwise))
-
-
 def _results(path: Path) -> list[Path]:
     """Return what can be computed again in a place: runs, or cases alone."""
     if not path.is_dir():
@@ -382,29 +397,22 @@ def _results(path: Path) -> list[Path]:
     return runs or [file for file in files if file.suffix == ".json"]
 
 
-def _found(path: Path) -> StoredFaults:
-    try:
-        measured = reader.read(path)
-    except (ContractError, UsageError):
-        return (
-            StoredFaults()
-        )  # no result, or one of which the contracts themselves say what is wrong
-    checked = computed_again(measured)
-    found = StoredFaults() if checked.faults or measured.suite is None else _beside(measured)
-    found.faults += checked.faults
-    found.otherwise += checked.measured.otherwise
-    return found
+def _held(stored: Measured) -> tuple[Measured, list[ContractError]]:
+    """Return a result computed again, and its faults with those of what lies beside its cases.
 
-
-def _beside(measured: Measured) -> StoredFaults:
-    """Hold what lies beside the cases of a run against them: published results, and the journal."""
+    That is published results, and the journal.
+    """
+    measured, faults = _computed_again(stored)
+    if faults or stored.suite is None:
+        return measured, faults
     found = StoredFaults()
-    for case in measured.cases.values():
-        for path, wrongs in _published(case, measured):
+    for case in stored.cases.values():
+        for path, wrongs in _published(case, stored):
             found.add(path, wrongs, same=same_harness(case))
-    for path, case, wrongs in _journalled(measured):
+    for path, case, wrongs in _journalled(stored):
         found.add(path, wrongs, same=same_harness(case))
-    return found
+    otherwise = (*measured.otherwise, *found.otherwise)
+    return with_changes(measured, otherwise=otherwise), found.faults
 
 
 def _published(case: CaseResult, measured: Measured) -> Iterator[tuple[str, list[Conflict]]]:
@@ -417,8 +425,9 @@ def _published(case: CaseResult, measured: Measured) -> Iterator[tuple[str, list
             stored = load_as(NextstatResult, file)
         except ContractError:
             continue  # the index of published results says what is wrong
-        by_itself = list(by_any_rules(consistency.wrong_published(stored)))
-        yield str(file), by_itself or list(consistency.between(stored, made))
+        # What it sums up are the numbers that it lists, whoever wrote it.
+        by_itself = [one._replace(always=True) for one in between(stored, summarised(stored))]
+        yield str(file), by_itself or list(between(stored, made))
 
 
 def _journalled(measured: Measured) -> Iterator[tuple[str, CaseResult, list[Conflict]]]:
