@@ -23,8 +23,8 @@ from coldwarm.contracts.environment import (
     differences,
     fingerprint,
 )
-from coldwarm.contracts.reasons import Reason, because
-from coldwarm.runner import software
+from coldwarm.contracts.reasons import because
+from coldwarm.runner import environment
 from coldwarm.runner.environment import collect
 from coldwarm.runner.user_input import allowed
 
@@ -315,18 +315,14 @@ def test_a_program_that_fails_or_hangs_is_a_reason(
 ) -> None:
     fake(tmp_path / "bin", "nvidia-smi", "echo 'No devices were found' >&2; exit 6")
     fake(tmp_path / "bin", "slow++", "exec sleep 60")
-    monkeypatch.setattr(software, "TIMEOUT_S", 0.3)
+    monkeypatch.setattr(environment, "_TIMEOUT_S", 0.3)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
     monkeypatch.setenv("CXX", "slow++ -v")
-    asked = software.start()
-    reasons: dict[str, Reason] = {}
-    assert software.gpus(asked, reasons) is None
-    assert software.compiler(asked, reasons) is None
-    asked.wait()
-    assert reasons == {
-        "gpus": because("program_failed", program="nvidia-smi", text="No devices were found"),
-        "compiler": because("no_answer", program="slow++", limit_s=0.3),
-    }
+    reasons = collect().null_reasons
+    assert reasons["gpus"] == because(
+        "program_failed", program="nvidia-smi", text="No devices were found"
+    )
+    assert reasons["compiler"] == because("no_answer", program="slow++", limit_s=0.3)
 
 
 def test_another_projects_checkout_is_not_taken_for_the_harnesss(
@@ -338,16 +334,12 @@ def test_another_projects_checkout_is_not_taken_for_the_harnesss(
     git = ["git", "-C", str(tmp_path), "-c", "user.name=n", "-c", "user.email=e@x"]
     subprocess.run([*git, "init", "-q"], check=True)
     subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "c", "--no-verify"], check=True)
-    monkeypatch.setattr(software, "_PACKAGE", package)
-    asked = software.start()
-    asked.wait()
-    foreign = software.harness(asked)
+    monkeypatch.setattr(environment, "_PACKAGE", package)
+    foreign = collect().harness
     assert foreign.git_commit is None
     assert foreign.null_reasons["git_commit"] == because("no_checkout")
     subprocess.run([*git, "add", "venv"], check=True)
-    asked = software.start()
-    asked.wait()
-    own = software.harness(asked)
+    own = collect().harness
     assert own.git_commit is not None
     assert (len(own.git_commit), own.git_dirty) == (40, True)
 

@@ -84,8 +84,10 @@ ALLOWED = {
     "masking.py": ("text", "any text is searched for secrets; what is done is the same"),
     "publish/wheels.py": ("line", "what pip writes"),
     "runner/functions/targets.py": ("text", "arguments of the command line"),
-    "runner/environment.py": ("text line", "metadata of distributions, files of /proc and /sys"),
-    "runner/software.py": ("line", "output of nvidia-smi"),
+    "runner/environment.py": (
+        "text line",
+        "metadata of distributions, files of /proc and /sys, output of nvidia-smi",
+    ),
     "runner/telemetry.py": ("text line", "files of /proc and /sys"),
     "runner/guard.py": ("line", "a protocol of single letters"),
     "runner/replies.py": ("message reason", "what a worker wrote becomes a code here"),

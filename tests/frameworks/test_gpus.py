@@ -15,7 +15,7 @@ from coldwarm.backends.base import DeviceUnavailableError
 from coldwarm.backends.torch import TorchCompile
 from coldwarm.frameworks import torch as of_torch
 from coldwarm.functions import backend, unfinished, waiting
-from coldwarm.runner import environment, isolation, software
+from coldwarm.runner import environment, isolation
 from coldwarm.runner.functions import candidates
 
 if TYPE_CHECKING:
@@ -326,6 +326,6 @@ def test_the_newest_ptxas_of_that_name_comes_first(
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv("CUDA_HOME", str(tmp_path / "none"))
     monkeypatch.setenv("PATH", f"{tmp_path / 'path'}:/usr/bin:/bin")
-    first = software.ptxas_search_path(os.environ["PATH"]).split(os.pathsep)[0]
+    first = environment.ptxas_search_path(os.environ["PATH"]).split(os.pathsep)[0]
     assert first == str(tmp_path / "nvidia/cuda_nvcc/bin")
-    assert all(file.name == "ptxas" for _, file in software.ptxas_files())
+    assert all(file.name == "ptxas" for _, file in environment._ptxas_files())

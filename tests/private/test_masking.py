@@ -16,7 +16,7 @@ from tests.private.planted import SHAPES, Planted, body, shapes
 from coldwarm import masking
 from coldwarm.contracts.reasons import codes, declared
 from coldwarm.masking import alike, cleaned, masked
-from coldwarm.runner import protocol_record
+from coldwarm.runner import results
 
 
 @pytest.fixture(autouse=True)
@@ -147,8 +147,8 @@ def test_ordinary_texts_stay_as_they_are(text: str) -> None:
 def test_what_coldwarm_says_itself_stays_as_it_is() -> None:
     texts = [
         *(text for code in codes() for text in declared(code)),
-        *protocol_record.WINDOWS.values(),
-        protocol_record.INTERLEAVING,
+        *results._WINDOWS.values(),
+        results._INTERLEAVING,
     ]
     assert [text for text in texts if masked(text) != text] == []
 

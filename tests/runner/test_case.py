@@ -18,7 +18,7 @@ from coldwarm.backends.numpy import NumpyBackend
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import PluginError
 from coldwarm.registry import Source
-from coldwarm.runner import case_list, protocol_record, results, suite
+from coldwarm.runner import case_list, results, suite
 from coldwarm.runner.case_list import Case, Options
 from coldwarm.runner.functions import candidates
 from coldwarm.runner.functions.candidates import Setting
@@ -84,7 +84,7 @@ def test_what_an_inspection_found_is_data_of_the_case(tmp_path: Path) -> None:
     assert case.answer is not None
     assert case.answer.path == str(tmp_path / "slow.npz")
     assert because("not_kept", owner="numba") in case.notes
-    said = protocol_record.protocol(case, Options(suite="bench")).own
+    said = results.protocol(case, Options(suite="bench")).own
     assert said is not None
     assert (said.checked, said.last_checked) == ("against slow, to 0.0001", False)
 
@@ -93,13 +93,13 @@ def test_without_a_check_there_is_no_answer_to_check_against(tmp_path: Path) -> 
     case = functions(tmp_path, check=False)[0]
     assert case.answer is not None
     assert case.answer.path is None
-    said = protocol_record.protocol(case, Options(suite="bench")).own
+    said = results.protocol(case, Options(suite="bench")).own
     assert said is not None
     assert said.checked == "not checked: --no-check was given"
 
 
 def test_the_runner_does_not_ask_what_kind_of_case_it_has() -> None:
-    for module in (suite, protocol_record, results):
+    for module in (suite, results):
         nodes = list(ast.walk(ast.parse(inspect.getsource(module))))
         imported = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
         assert not [name for name in imported if "runner.functions" in name]

@@ -11,15 +11,9 @@ import pytest
 
 from coldwarm.contracts.observation import Block
 from coldwarm.runner import launch, observe
-from coldwarm.runner.case_list import (
-    BLOCK_S,
-    BLOCKS,
-    FIRST_S,
-    BlockPlan,
-    Options,
-    block_count,
-)
-from coldwarm.runner.turns import Turns
+from coldwarm.runner.case_list import BLOCK_S, BLOCKS, Options
+from coldwarm.runner.rounds import _FIRST_S, _block_count, _BlockPlan
+from coldwarm.runner.rounds import _Turns as Turns
 from coldwarm.stats.distribution import MEDIAN_ERROR
 
 if TYPE_CHECKING:
@@ -118,14 +112,14 @@ def test_a_warmup_comes_on_top_for_all_of_the_round(turns: Turns) -> None:
     assert second[0] == second[1] >= without[0] + round((0.2 - 0.05) / BLOCK_S)
 
 
-def plan(*, start_s: float = 0.16, scatter: float = 0.01, warmup_s: float = 0.0) -> BlockPlan:
-    return BlockPlan(start_s, warmup_s, scatter)
+def plan(*, start_s: float = 0.16, scatter: float = 0.01, warmup_s: float = 0.0) -> _BlockPlan:
+    return _BlockPlan(start_s, warmup_s, scatter)
 
 
 def test_there_are_as_many_blocks_as_make_a_round_worth_its_seconds() -> None:
     """GIVEN what processes and blocks scatter by THEN no other number of blocks is cheaper."""
     start_s, scatter, processes_differ = 0.16, 0.01, 0.005
-    chosen = block_count(BLOCK_S, BLOCKS, MOST_S, plan(start_s=start_s, scatter=scatter))
+    chosen = _block_count(BLOCK_S, BLOCKS, MOST_S, plan(start_s=start_s, scatter=scatter))
 
     def variance_for_its_seconds(n: int) -> float:
         of_blocks = (MEDIAN_ERROR * scatter) ** 2 / n
@@ -136,13 +130,13 @@ def test_there_are_as_many_blocks_as_make_a_round_worth_its_seconds() -> None:
 
 
 def test_there_are_always_a_few_blocks_and_never_more_than_asked_for() -> None:
-    assert block_count(0.3, BLOCKS, MOST_S, plan(scatter=0.0)) == 4
-    assert block_count(BLOCK_S, BLOCKS, MOST_S, plan(scatter=1.0)) == BLOCKS
-    none = block_count(BLOCK_S, BLOCKS, MOST_S, plan(warmup_s=0.0))
-    assert block_count(BLOCK_S, BLOCKS, MOST_S, plan(warmup_s=1.0)) == none + round(1.0 / BLOCK_S)
-    longest = round((MOST_S + FIRST_S) / BLOCK_S)
-    assert block_count(BLOCK_S, BLOCKS, MOST_S, plan(warmup_s=99.0)) == none + longest
-    assert block_count(0.15, 2, 0.3, None) == 2
+    assert _block_count(0.3, BLOCKS, MOST_S, plan(scatter=0.0)) == 4
+    assert _block_count(BLOCK_S, BLOCKS, MOST_S, plan(scatter=1.0)) == BLOCKS
+    none = _block_count(BLOCK_S, BLOCKS, MOST_S, plan(warmup_s=0.0))
+    assert _block_count(BLOCK_S, BLOCKS, MOST_S, plan(warmup_s=1.0)) == none + round(1.0 / BLOCK_S)
+    longest = round((MOST_S + _FIRST_S) / BLOCK_S)
+    assert _block_count(BLOCK_S, BLOCKS, MOST_S, plan(warmup_s=99.0)) == none + longest
+    assert _block_count(0.15, 2, 0.3, None) == 2
 
 
 def test_a_burst_in_the_first_call_makes_no_block_longer(turns: Turns) -> None:

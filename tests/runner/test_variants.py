@@ -11,9 +11,9 @@ import pytest
 from coldwarm.contracts.observation import Block, CacheEvidence
 from coldwarm.runner import launch
 from coldwarm.runner.case_list import Options
-from coldwarm.runner.companions import Companions
 from coldwarm.runner.ledger import Ledger
 from coldwarm.runner.observe import Slot
+from coldwarm.runner.rounds import Rounds
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,21 +45,16 @@ def _start(glibc: bool) -> SimpleNamespace:  # noqa: FBT001 - one field
 
 
 class Beside:
-    """What companions would start, with nothing started."""
+    """What a round would start beside its processes, with nothing started."""
 
     def __init__(self, folder: Path, ledger: Ledger, options: Options, observe: Observe) -> None:
         """Begin with what a run has seen."""
         self.measured: list[Slot] = []
         self._observe = observe
-        self.companions = Companions(
-            cast("Any", SimpleNamespace(options=options, work=folder)),
-            ledger,
-            cast("Any", SimpleNamespace(process=lambda *_: None)),
-            late=lambda: False,
-            whole=self.whole,
-            failed=lambda *_: None,
-            record=lambda _: None,
-        )
+        place = cast("Any", SimpleNamespace(options=options, work=folder))
+        listener = cast("Any", SimpleNamespace(process=lambda *_: None))
+        self.rounds = Rounds(place, cast("Any", None), ledger, listener, lambda: False)
+        vars(self.rounds).update(_whole=self.whole, _record=lambda _: None)
 
     def whole(self, slot: Slot) -> Observation:
         """Note the process that is asked for."""
@@ -68,7 +63,7 @@ class Beside:
 
     def default(self, case: Case) -> list[str]:
         """Return the modes of the processes measured by the framework's own settings."""
-        self.companions.by_default(case, 0)
+        self.rounds._by_default(case, 0)
         assert all(slot.cache_settings == "framework_default" for slot in self.measured)
         return [slot.mode for slot in self.measured]
 
@@ -82,7 +77,7 @@ def test_memory_is_kept_beside_calls_that_give_it_back(
     monkeypatch.setattr(launch, "start", _started)
 
     def wants(beside: Any, ledger: Ledger, options: Options) -> bool:
-        twins = Beside(tmp_path, ledger, options, observe).companions.keeping(beside)
+        twins = Beside(tmp_path, ledger, options, observe).rounds._keeping(beside)
         assert all(twin.slot.allocator == "keeps_memory" for twin in twins)
         return bool(twins)
 

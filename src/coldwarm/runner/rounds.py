@@ -5,37 +5,72 @@ with empty caches fills them; the one that starts with those filled caches is pe
 warm blocks alternate with the other candidates' in random order. So no process is started
 only to prepare another, and the machine's drift falls on all candidates alike. A process
 that waits for its turn is stopped by signal: it uses no processor.
+
+A round of warm calls alone says nothing of how its processes came to run. So as many start
+together as there are processors for them, which makes time for more rounds.
+
+Processors of one machine may differ in speed for seconds, as where one shares its core with
+somebody else's program. Where no candidate of a round needs more than one processor, all of
+them run a turn bound to the same one, and the next turn on the next: then their ratio is
+theirs, and not the processors'. Only the main thread is bound, where the calls are made.
+
+Beside the processes that figures are from, others show what another setting would change. Some keep
+freed memory and run their blocks among the others', where warm calls cause page faults; some start
+with what their framework's own settings have kept, where that is less than was kept.
 """
 
 from __future__ import annotations
 
+import math
+import os
 import random
 import signal
+import statistics
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from coldwarm.caches import modes
 from coldwarm.contracts.base import FILLED, WARM, CacheMode
+from coldwarm.contracts.observation import published
 from coldwarm.runner import isolation, launch, ledger, observe
-from coldwarm.runner.companions import Companions
+from coldwarm.runner.case_list import (
+    BLOCK_LIMIT,
+    affinity,
+    batch_for,
+    block_seconds,
+)
 from coldwarm.runner.harness import MOST_TRIES
 from coldwarm.runner.identifying import observation_without
 from coldwarm.runner.ledger import used_s
 from coldwarm.runner.observe import Running, Slot
 from coldwarm.runner.spawn import ENDING, ProcessFailedError
-from coldwarm.runner.turns import Starts, Turns
-from coldwarm.stats.selection import is_beside
+from coldwarm.stats.cautions import UNEVEN
+from coldwarm.stats.costs import EMPTY
+from coldwarm.stats.distribution import MEDIAN_ERROR
+from coldwarm.stats.ratio import scatter
+from coldwarm.stats.selection import (
+    counts,
+    filled_by_default,
+    gives_back,
+    is_beside,
+    keeping,
+    warmup_s,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from coldwarm.contracts.observation import Observation
-    from coldwarm.runner.case_list import Case
+    from coldwarm.contracts.observation import Block, CacheEvidence, Observation
+    from coldwarm.runner.case_list import Case, Options
     from coldwarm.runner.directory import RunDirectory
     from coldwarm.runner.ledger import Ledger, Listener
-    from coldwarm.runner.observe import RunContext
+    from coldwarm.runner.observe import Begun, RunContext, Running
+
+    Shuffle = Callable[[list[Running], int], list[Running]]
+    Failed = Callable[[Running, ProcessFailedError], None]
+
 
 _MAX_ATTEMPTS = 3
 _ENOUGH = 2
@@ -46,8 +81,8 @@ second in each, and what most of three show is not by chance. Within a time budg
 third waits until there are as many processes as a verdict needs."""
 _COLD_ORDER: tuple[CacheMode, ...] = (
     "first_ever",
-    "cold_process_cold_cache",
-    "cold_process_warm_cache",
+    EMPTY,
+    FILLED,
 )
 
 
@@ -66,6 +101,8 @@ class Rounds:
     """Says whether the time is over, so that nothing more may be started."""
     _filled: dict[str, Path] = field(default_factory=dict)
     """Case to the cache directory that its last process with empty caches has filled."""
+    _filled_by_default: dict[str, Path] = field(default_factory=dict)
+    """Case to the caches that the framework's own settings have filled."""
     _hidden: defaultdict[str, frozenset[str]] = field(
         default_factory=lambda: defaultdict(frozenset)
     )
@@ -83,33 +120,24 @@ class Rounds:
             for case in cases:
                 if not self.ledger.done(case, mode, round_):
                     self._make(case, round_)
-        staying = wanted.get("warm_process", ())
+        staying = wanted.get(WARM, ())
         for mode in _COLD_ORDER:
             cases = [
                 case
                 for case in wanted.get(mode, ())
                 # A persistent process shows its start with filled caches by the way.
-                if mode != "cold_process_warm_cache" or case not in staying
+                if mode != FILLED or case not in staying
             ]
             for case in shuffle(cases, len(cases)):
                 self._cold(case, mode, round_)
         for case in shuffle(list(filled := wanted.get(FILLED, ())), len(filled)):
-            self._beside.by_default(case, round_)
+            self._by_default(case, round_)
         for _ in range(_MAX_ATTEMPTS):
             self._warm(shuffle(list(staying), len(staying)), round_, shuffle)
 
     def __post_init__(self) -> None:
         """Prepare the turns of the warm blocks."""
-        self._turns = Turns(self.place, self.late, self._dropped_out)
-        self._beside = Companions(
-            self.place,
-            self.ledger,
-            self.listener,
-            self.late,
-            self._whole,
-            lambda slot, error: self._record(self._failure(slot, error)),
-            self._record,
-        )
+        self._turns = _Turns(self.place, self.late, self._dropped_out)
 
     def cost_s(self, case: Case, mode: CacheMode) -> float | None:
         """Return the seconds that a mode's last process of a case ran; ``None``: none did."""
@@ -139,9 +167,7 @@ class Rounds:
     def fail(self, case: Case, error: ProcessFailedError, round_: int = 0) -> None:
         """Write down that a case failed before any of its measured processes."""
         mode = self.place.options.cache_modes[0]
-        attempt = self.ledger.next_attempt(case, mode, round_)
-        slot = Slot(case, mode, round_, attempt, self.place.work)
-        self._record(self._failed(slot, error))
+        self._record(self._failed(self._attempt(case, mode, round_, self.place.work), error))
 
     def _failure(
         self, slot: Slot, error: ProcessFailedError, running: Running | None = None
@@ -191,29 +217,39 @@ class Rounds:
             self._cost_s[observation.case, mode] = used_s(observation)
         self.listener.observed(observation)
 
+    def _attempt(
+        self,
+        case: Case,
+        mode: CacheMode,
+        round_: int,
+        root: Path,
+        **kind: Any,  # noqa: ANN401 - what a slot has besides
+    ) -> Slot:
+        """Return the next attempt at a process, with caches under ``root``."""
+        number = self.ledger.next_attempt(case, mode, round_)
+        return Slot(case, mode, round_, number, root, **kind)
+
     def _slot(self, case: Case, mode: CacheMode, round_: int, *, persistent: bool) -> Slot:
-        attempt = self.ledger.next_attempt(case, mode, round_)
         number = len(self.ledger.good(case, mode)) + 1
         self.listener.process(case.id, mode, number, self.place.options.max_runs)
-        fresh = self.place.work / "caches" / f"{case.id}-{round_}-{mode}-{attempt}"
-        root = fresh
-        if mode == "cold_process_warm_cache":
-            root = self._filled[case.id]
-        elif mode == "warm_process":  # nothing is asked of its start, so it may be a quick one
-            root = self._filled.get(case.id) or case.filled or fresh
-        stayed = len(self.ledger.good(case, "warm_process"))
+        stayed = len(self.ledger.good(case, WARM))
         shows = _OTHER_CALLS[self.place.options.time_budget_s is not None]
-        return Slot(
+        slot = self._attempt(
             case,
             mode,
             round_,
-            attempt,
-            root,
+            self.place.work,
             persistent=persistent,
             analyse=persistent and stayed == 0,
             other_calls=stayed in shows if persistent else self._shows_alone(case, mode),
             hidden=self._hidden[case.id] | case.hidden,
         )
+        root = self.place.work / "caches" / f"{case.id}-{round_}-{mode}-{slot.attempt}"
+        if mode == FILLED:
+            root = self._filled[case.id]
+        elif mode == WARM:  # nothing is asked of its start, so it may be a quick one
+            root = self._filled.get(case.id) or case.filled or root
+        return replace(slot, root=root)
 
     def _shows_alone(self, case: Case, mode: CacheMode) -> bool:
         """Say whether the first process of a mode shows other calls: none with blocks will."""
@@ -225,16 +261,16 @@ class Rounds:
         while self._may_try(case, mode, round_):
             if self.ledger.done(case, mode, round_):
                 return
-            if mode == "cold_process_warm_cache" and not self._fill(case, round_):
+            if mode == FILLED and not self._fill(case, round_):
                 return
             slot = self._slot(case, mode, round_, persistent=False)
             observation = self._whole(slot)
             self._hidden[case.id] |= observe.files_of_earlier(observation)
             self._record(observation)
-            filled = mode == "cold_process_cold_cache" and observation.status == "ok"
+            filled = mode == EMPTY and observation.status == "ok"
             if filled:
                 self._keep(slot)
-            elif mode != "cold_process_warm_cache" or observation.status != "ok":
+            elif mode != FILLED or observation.status != "ok":
                 self._drop(slot)
 
     def _may_try(self, case: Case, mode: CacheMode, round_: int) -> bool:
@@ -280,16 +316,8 @@ class Rounds:
             isolation.discard(root)
             root.mkdir(parents=True)
             self.listener.process(case.id, "filling its caches", 1, 1)
-            attempt = self.ledger.next_attempt(case, "cold_process_cold_cache", round_)
-            slot = Slot(
-                case,
-                "cold_process_cold_cache",
-                round_,
-                attempt,
-                root,
-                hidden=self._hidden[case.id] | case.hidden,
-            )
-            observation = self._whole(slot)
+            hidden = self._hidden[case.id] | case.hidden
+            observation = self._whole(self._attempt(case, EMPTY, round_, root, hidden=hidden))
             if observation.status != "failed" and not ledger.killed_from_outside(
                 observation.reason
             ):
@@ -307,7 +335,7 @@ class Rounds:
     ) -> None:
         """Start every candidate that lacks its warm process, alternate blocks, end them."""
         live: list[Running] = []
-        starts = Starts(self.place, self._together(cases, round_))
+        starts = _Starts(self.place, self._together(cases, round_))
         try:
             for case in cases:
                 running = self._stay(case, round_, starts)
@@ -316,7 +344,7 @@ class Rounds:
             live = self._turns.first(live, shuffle)
             plain = list(live)
             for running in plain:
-                live += self._beside.keeping(running)
+                live += self._keeping(running)
             beside = [one for one in live if one not in plain]
             live = plain + self._turns.first(beside, shuffle)
             live = self._turns.run(live, shuffle)
@@ -356,7 +384,7 @@ class Rounds:
             and self._may_try(case, FILLED, round_)
         )
 
-    def _stay(self, case: Case, round_: int, starts: Starts) -> Running | None:
+    def _stay(self, case: Case, round_: int, starts: _Starts) -> Running | None:
         """Start a persistent process, held; its start is an observation of its own."""
         filled = self._shows_start(case, round_)
         mode = FILLED if filled else WARM
@@ -398,3 +426,374 @@ class Rounds:
         kept = self._filled.get(running.slot.case.id) == running.slot.root
         if running.slot.allocator != "keeps_memory" and (observation.status != "ok" or not kept):
             self._drop(running.slot)
+
+    def _keeping(self, beside: Running) -> list[Running]:
+        """Start a process that keeps memory, to run its blocks beside one that does not."""
+        slot = beside.slot
+        if not _wants_kept(beside, self.ledger, self.place.options) or self.late():
+            return []
+        self.listener.process(slot.case.id, "keeping memory", 1, 1)
+        twin = self._attempt(
+            slot.case, WARM, slot.round, slot.root, persistent=True, allocator="keeps_memory"
+        )
+        if slot.mode == WARM:  # the other one, of this mode too, has not ended
+            twin = replace(twin, attempt=twin.attempt + 1)
+        try:
+            running = launch.start(self.place, twin)
+        except ProcessFailedError as error:
+            self._record(self._failure(twin, error))
+            return []
+        running.process.hold()
+        return [running]
+
+    def _by_default(self, case: Case, round_: int) -> None:
+        """Measure a start with what the framework's own settings have kept."""
+        if not _wants_default(case, self.ledger, self.place.options, round_):
+            return
+        root = None if self._over(case) else self._default_root(case, round_)
+        if root is None or self._over(case):
+            return
+        self.listener.process(case.id, "filled by default", 1, _MOST)
+        slot = self._attempt(case, FILLED, round_, root, cache_settings="framework_default")
+        self._record(self._whole(slot))
+
+    def _over(self, case: Case) -> bool:
+        return self.late() or self.ledger.failure(case) is not None
+
+    def _default_root(self, case: Case, round_: int) -> Path | None:
+        """Return caches that the framework's own settings have filled; ``None``: it failed."""
+        known = self._filled_by_default.get(case.id)
+        if known is not None:
+            return known
+        root = self.place.work / "caches" / f"{case.id}-default"
+        isolation.discard(root)
+        root.mkdir(parents=True)
+        if not _keeps_nothing(case, self.ledger):
+            self.listener.process(case.id, "filling its caches by default", 1, 1)
+            slot = self._attempt(case, EMPTY, round_, root, cache_settings="framework_default")
+            observation = self._whole(slot)
+            if observation.status == "failed":
+                self._record(observation)
+                return None
+        self._filled_by_default[case.id] = root
+        return root
+
+
+@dataclass
+class _Starts:
+    """The processes of a round that start together, in the order in which they are taken."""
+
+    place: RunContext
+    waiting: list[Slot]
+    _begun: dict[str, Begun] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Leave alone what could only start by itself."""
+        at_once = len(affinity(self.place.options))
+        if len(self.waiting) == 1 or at_once == 1:
+            self.waiting = []
+        self._at_once = at_once
+
+    def slot(self, case: Case) -> Slot | None:
+        """Return the slot in which a case starts beside others, if it does."""
+        self._begin()
+        begun = self._begun.get(case.id)
+        return None if begun is None else begun.slot
+
+    def first_results(self, slot: Slot) -> Running:
+        """Wait for the first results of a slot, which may have been started before.
+
+        Raises:
+            ProcessFailedError: it gave none.
+        """
+        begun = self._begun.pop(slot.case.id, None)
+        if begun is None:
+            return launch.start(self.place, slot)
+        return launch.first_results(self.place, begun, together=True)
+
+    def cancel(self) -> None:
+        """End what was started and not taken."""
+        while self._begun:
+            launch.cancel(self.place, self._begun.popitem()[1])
+
+    def _begin(self) -> None:
+        while self.waiting and len(self._begun) < self._at_once:
+            slot = self.waiting.pop(0)
+            self._begun[slot.case.id] = launch.begin(self.place, slot)
+
+
+_FIRST_BLOCK_S = 0.05
+_ONE_PROCESSOR = 1.1
+"""Processor time over wall clock up to which calls are taken to run in one thread."""
+
+
+@dataclass
+class _Turns:
+    """Lets the processes of a round run their blocks."""
+
+    place: RunContext
+    late: Callable[[], bool]
+    """Says whether the time is over: then they end after their first full block."""
+    failed: Failed
+    _call_s: dict[str, float] = field(default_factory=dict)
+    """Case to a rough duration of a warm call."""
+    _warmup_s: dict[str, float] = field(default_factory=dict)
+    """Case to the shortest warm-up of its processes that became steady: what the program does
+    by itself happens in all of them, and what its neighbours do makes it longer in some."""
+    _even: set[str] = field(default_factory=set)
+    """Cases whose first process has shown no calls that are far slower than most."""
+    _scatters: dict[str, list[float]] = field(default_factory=dict)
+    """Case to the scatter of its blocks in each round, against those of another process."""
+
+    def first(self, live: list[Running], shuffle: Shuffle) -> list[Running]:
+        """Run a first block of each; of a new case to see how long a call takes.
+
+        Returns those that lasted.
+        """
+        tried = [running for running in shuffle(live, len(live)) if self._tried(running, None)]
+        return [running for running in live if running in tried]
+
+    def run(self, live: list[Running], shuffle: Shuffle) -> list[Running]:
+        """Alternate the further blocks in random order; return the processes that lasted."""
+        one_each = all(_in_one_processor(running.blocks[0]) for running in live)
+        counts = self._counts(live)
+        allowed = affinity(self.place.options) if one_each else []
+        for turn in range(max(counts.values(), default=0)):
+            if turn > 0 and self.late():
+                break
+            bound_to = allowed[turn % len(allowed)] if len(allowed) > 1 else None
+            for running in shuffle(live, len(live)):
+                if turn < counts[running.slot.case.id] and not self._tried(running, turn, bound_to):
+                    live = [other for other in live if other is not running]
+        for running in live:
+            launch.bind(running, affinity(self.place.options))
+        self._learn(live)
+        return live
+
+    def _tried(
+        self, running: Running, turn: int | None, bound_to: int | None = None
+    ) -> Block | None:
+        """Run a block, the first one to see how long a call takes; ``None``: it failed."""
+        try:
+            return self._first(running) if turn is None else self._block(running, bound_to)
+        except ProcessFailedError as error:
+            self.failed(running, error)
+            return None
+
+    def _first(self, running: Running) -> Block:
+        if running.slot.case.id in self._call_s:
+            return self._block(running, None, _FIRST_BLOCK_S)
+        made = self._taken(running, 1, _FIRST_BLOCK_S)
+        later = made.samples_s[len(made.samples_s) // 2 :]
+        second = running.start.phases[-1]
+        # A burst may have struck the only call of the block; the second call is seldom shorter.
+        call_s = min(statistics.median(later), (second.end_ns - second.begin_ns) / 1e9)
+        self._call_s[running.slot.case.id] = call_s
+        return made
+
+    def _seconds(self, running: Running) -> float:
+        return block_seconds(self._call_s[running.slot.case.id], self.place.options.block_s)
+
+    def _counts(self, live: Sequence[Running]) -> dict[str, int]:
+        """Return how many blocks each case has."""
+        options, plan = self.place.options, self._plan(live)
+        most_s = options.blocks * options.block_s
+        counts = {
+            running.slot.case.id: _block_count(self._seconds(running), options.blocks, most_s, plan)
+            for running in live
+        }
+        for running in live:
+            name = running.slot.case.id
+            if self._looks_late(running):
+                late = _first_count(self._seconds(running), self._call_s[name])
+                counts[name] = max(counts[name], late)
+        return counts
+
+    def _looks_late(self, running: Running) -> bool:
+        """Say whether a process is to show what calls do late.
+
+        The first one of its case is, and all where some calls are far slower than most. Of a
+        deterministic run, whose plan depends on nothing seen, those of the first round.
+        """
+        if self.place.options.deterministic:
+            return running.slot.round == 0
+        return running.slot.case.id not in self._even
+
+    def _plan(self, live: Sequence[Running]) -> _BlockPlan | None:
+        """Return what is known of the processes; ``None``: one is the first of its case.
+
+        The plan of a deterministic run depends on nothing seen.
+        """
+        names = [running.slot.case.id for running in live]
+        unknown = any(name not in self._warmup_s or name not in self._scatters for name in names)
+        if not live or unknown or self.place.options.deterministic:
+            return None
+        return _BlockPlan(
+            start_s=statistics.fmean(running.process.active_s for running in live),
+            warmup_s=max(self._warmup_s[name] for name in names),
+            scatter=max(statistics.median(self._scatters[name]) for name in names),
+        )
+
+    def _learn(self, live: Sequence[Running]) -> None:
+        """Keep what the processes have shown, for how many blocks later ones have."""
+        for running in live:
+            name = running.slot.case.id
+            if _is_even(running.blocks):
+                self._even.add(name)
+            if (warmed_s := warmup_s(running.blocks)) is not None:
+                self._warmup_s[name] = min(self._warmup_s.get(name, warmed_s), warmed_s)
+            others = [other.blocks for other in live if other is not running]
+            seen = scatter(running.blocks, others[0] if others else None)
+            if seen is not None:
+                self._scatters.setdefault(name, []).append(seen)
+
+    def _block(self, running: Running, bound_to: int | None, at_most_s: float = math.inf) -> Block:
+        case = running.slot.case
+        batch = batch_for(self._call_s[case.id]) if case.batches else 1
+        seconds = min(at_most_s, self._seconds(running))
+        if bound_to is not None:
+            launch.bind(running, [bound_to])
+        return self._taken(running, batch, seconds, bound_to)
+
+    def _taken(
+        self, running: Running, batch: int, seconds: float, bound_to: int | None = None
+    ) -> Block:
+        """Let a process run a block and put it down."""
+        reply, order = launch.block(self.place, running, batch, seconds, BLOCK_LIMIT)
+        made = observe.block(reply, order, running.process.spawned_ns, bound_to)
+        running.blocks.append(made)
+        return made
+
+
+_FIRST_CALLS, _FIRST_S = 256, 1.5
+"""Warm calls that the first process of a case makes at least, and the seconds after which it makes
+no more for that: what a program does late, it is to show."""
+_FEWEST_BLOCKS = 4
+_PROCESSES_DIFFER = 0.005
+"""How much processes of one program differ, relatively (``docs/explanation/trials.md``)."""
+
+
+@dataclass(frozen=True)
+class _BlockPlan:
+    """What earlier rounds have shown of the processes of a round."""
+
+    start_s: float
+    """What a start takes: the mean of this round."""
+    warmup_s: float
+    """Seconds of calls before the steady state."""
+    scatter: float
+    """Standard deviation of the log-ratio of two blocks of one turn."""
+
+
+def _first_count(seconds: float, call_s: float) -> int:
+    """Return how many blocks show ``_FIRST_CALLS`` calls, as far as ``_FIRST_S`` reaches."""
+    calls_s = _FIRST_CALLS * max(call_s, 1e-9)
+    return math.ceil(min(calls_s, _FIRST_S) / seconds)
+
+
+def _block_count(seconds: float, most: int, most_s: float, plan: _BlockPlan | None) -> int:
+    """Return how many blocks of so many seconds a process has, at most ``most_s`` in all.
+
+    What is in common to the blocks of a process, as where its memory lies, differs by half a
+    percent between processes of one program; more blocks do not tell it. So much time goes into
+    blocks as makes the round's ratio worth its seconds: where blocks scatter by b, a start takes s
+    and a block t, the variance of the ratio times the cost of the round is least at
+    ``b / 0.5 % * sqrt(s / t)`` blocks. A warm-up comes on top. Without a plan
+    there are as many as may be.
+    """
+    allowed = min(most, max(_FEWEST_BLOCKS, math.ceil(most_s / seconds)))
+    if plan is None:
+        return allowed
+    wanted = MEDIAN_ERROR * plan.scatter / _PROCESSES_DIFFER * math.sqrt(plan.start_s / seconds)
+    warming_s = min(plan.warmup_s, most_s + _FIRST_S)
+    return min(allowed, max(_FEWEST_BLOCKS, math.ceil(wanted))) + math.ceil(warming_s / seconds)
+
+
+def _is_even(blocks: Sequence[Block]) -> bool:
+    """Say whether the later half of the calls take about as long on average as in the middle."""
+    samples = [sample for block in blocks for sample in block.samples_s]
+    later = samples[len(samples) // 2 :]
+    return bool(later) and statistics.fmean(later) <= UNEVEN * statistics.median(later)
+
+
+def _in_one_processor(block: Block) -> bool:
+    """Say whether the calls of a block used no more than one processor."""
+    return (
+        block.cpu_s is not None
+        and block.wall_s is not None
+        and block.cpu_s <= _ONE_PROCESSOR * block.wall_s
+    )
+
+
+_MOST = 3
+"""Starts with what the framework's own settings keep: enough for an interval."""
+_FIGURES_FIRST = 4
+_MOST_KEPT = 5
+"""Processes that keep memory: enough to judge a difference in spite of noise."""
+_THRESHOLDS = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "MALLOC_MMAP_MAX_")
+"""Variables with which glibc adapts nothing. Another allocator comes by the last one."""
+_OTHERS = {"GLIBC_TUNABLES": "glibc.malloc.", "LD_PRELOAD": "alloc"}
+
+
+def _early(options: Options, round_: int) -> bool:
+    """Say whether a round comes before any of these, so that a short run has its figures first."""
+    return options.time_budget_s is not None and round_ == 0
+
+
+def _most(most: int, n_figures: int, options: Options) -> int:
+    """Return how many there may be beside so many processes that figures are from.
+
+    A time budget is for the figures first.
+    """
+    return most if options.time_budget_s is None else min(most, 1 + n_figures // _FIGURES_FIRST)
+
+
+def _wants_kept(running: Running, ledger: Ledger, options: Options) -> bool:
+    """Say whether a process that keeps memory is to run its blocks beside this one.
+
+    A deterministic run has one for every process, because its plan may depend on nothing seen.
+    """
+    case, round_ = running.slot.case, running.slot.round
+    kept = keeping(ledger.of(case))
+    if case.device == "gpu" or _early(options, round_) or not running.start.glibc:
+        return False
+    most = _most(_MOST_KEPT, len(ledger.good(case, WARM)), options)
+    if len(kept) >= most or any(seen.round == round_ for seen in kept):
+        return False
+    if _thresholds_set({**os.environ, **case.variables}):
+        return False
+    return options.deterministic or gives_back(running.blocks)
+
+
+def _thresholds_set(variables: Mapping[str, str]) -> bool:
+    """Say whether the allocator was set by variables, or replaced, so that nothing teaches it."""
+    if any(variables.get(name) for name in _THRESHOLDS):
+        return True
+    return any(part in variables.get(name, "") for name, part in _OTHERS.items())
+
+
+def _wants_default(case: Case, ledger: Ledger, options: Options, round_: int) -> bool:
+    """Say whether a start with what the framework's own settings keep is to be measured."""
+    seen = filled_by_default(ledger.of(case))
+    most = _most(_MOST, len(ledger.good(case, FILLED)), options)
+    if _early(options, round_) or len(seen) >= most or any(one.round == round_ for one in seen):
+        return False
+    if any(one.status == "failed" for one in seen):
+        return False
+    return any(one.kept_by_default in {"some", "none"} for one in _compiled(ledger.of(case)))
+
+
+def _keeps_nothing(case: Case, ledger: Ledger) -> bool:
+    """Say whether the framework's own settings keep nothing of what the case compiles."""
+    found = [one.kept_by_default for one in _compiled(ledger.of(case))]
+    return bool(found) and set(found) <= {"none", None}
+
+
+def _compiled(observations: list[Observation]) -> list[CacheEvidence]:
+    """Return what is known of the caches of processes that found them empty."""
+    return [
+        one
+        for seen in published(observations)
+        if seen.status == "ok" and seen.cache_mode != FILLED and counts(seen, seen.cache_mode)
+        for one in seen.evidence
+    ]

@@ -33,7 +33,6 @@ from coldwarm.runner import (
     machine_settings,
     recompute,
     results,
-    software,
 )
 from coldwarm.runner.case_list import choose
 from coldwarm.runner.directory import JOURNAL, RunDirectory
@@ -303,7 +302,7 @@ class _Session:
             place.measured_s = previous_s
             guard.ends_s = budget.ends_s
             if any(case.device == "gpu" for case in runnable):
-                place.gpu_search_path = software.ptxas_search_path(os.environ.get("PATH", ""))
+                place.gpu_search_path = environment.ptxas_search_path(os.environ.get("PATH", ""))
             try:
                 self._measure(place, runnable, facts, budget)
             except OutOfTimeError as error:
