@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from coldwarm.caches import counts, modes
+from coldwarm import caches
+from coldwarm.caches import modes
 from coldwarm.contracts.base import CACHE_MODES
 from coldwarm.contracts.observation import Block, CacheEvidence
 from coldwarm.contracts.reasons import because
@@ -92,12 +93,12 @@ def test_files_and_counters_prove_or_contradict(
     proved: bool,  # noqa: FBT001 - of a table
     reason: str,
 ) -> None:
-    judged = counts.judge(mode, seen, compiles=True)
+    judged = caches.judge(mode, seen, compiles=True)
     assert (judged.proved, str(judged.reason)) == (proved, reason)
 
 
 def test_a_backend_that_compiles_nothing_need_not_compile() -> None:
-    assert counts.judge(COLD, empty(compiles=0), compiles=False).proved
+    assert caches.judge(COLD, empty(compiles=0), compiles=False).proved
 
 
 NUMBERS = st.none() | st.integers(0, 3)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from coldwarm.caches import modes
-from coldwarm.frameworks.settings import VARIABLES, Places
+from coldwarm.frameworks.settings import Places
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -208,14 +208,14 @@ def test_every_folder_of_a_cache_is_known_to_the_measured_side(tmp_path: Path) -
     for name, owner in modes.owners().items():
         given.update(owner.isolate(tmp_path / name) if name != "bytecode" else {})
     folders = {name for name, value in given.items() if value.startswith(str(tmp_path))}
-    assert folders == set(VARIABLES)
+    assert folders == set(modes.places()["variables"])
 
 
 def test_a_cache_that_was_moved_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in VARIABLES:
+    for name in modes.places()["variables"]:
         monkeypatch.setenv(name, str(tmp_path / name))
     monkeypatch.setattr("tempfile.tempdir", None)
-    places = Places()
+    places = Places(modes.places())
     assert places.moved() == []
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "TORCHINDUCTOR_CACHE_DIR" / "triton"))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "TMPDIR" / "of_mine"))

@@ -8,22 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coldwarm.caches import Owner
-from coldwarm.caches.counts import proved, refuted
-from coldwarm.contracts.reasons import because
+from coldwarm.caches import Owner, proved, refuted
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import CacheEvidence, Judgement
 
 _NAME = "bytecode"
-
-
-def _isolate(root: Path) -> dict[str, str]:
-    """Return the variables that make Python look for bytecode under ``root`` alone."""
-    return {"PYTHONPYCACHEPREFIX": str(root), "PYTHONDONTWRITEBYTECODE": ""}
 
 
 def _judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgement:
@@ -39,5 +30,11 @@ def _judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judge
 
 
 OWNER = Owner(
-    name=_NAME, limitations=(because("bytecode_as_installed"),), isolate=_isolate, judge=_judge
+    name=_NAME,
+    words={
+        "bytecode_as_installed": "Python bytecode is as installed in every mode but first_ever",
+    },
+    folders={"PYTHONPYCACHEPREFIX": ""},
+    variables={"PYTHONDONTWRITEBYTECODE": ""},
+    judge=_judge,
 )

@@ -5,39 +5,20 @@ nothing, and where a library ships machine code for the GPU at hand there is not
 an empty directory after a run is an answer and no fault.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from coldwarm.caches import Owner
-from coldwarm.caches.counts import by_files
-from coldwarm.contracts.reasons import because
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-
-def _isolate(root: Path) -> dict[str, str]:
-    """Make the directories under ``root`` and return the variables that name them.
-
-    Raises:
-        OSError: a directory could not be made.
-    """
-    driver, kernels = root / "driver", root / "kernels"
-    for place in (driver, kernels):
-        place.mkdir(parents=True, exist_ok=True)
-    return {
-        "CUDA_CACHE_PATH": str(driver),
-        "CUDA_CACHE_DISABLE": "0",
-        "PYTORCH_KERNEL_CACHE_PATH": str(kernels),
-        "USE_PYTORCH_KERNEL_CACHE": "1",
-    }
-
+from coldwarm.caches import Owner, by_files
 
 OWNER = Owner(
     name="cuda",
-    limitations=(because("cuda_uncounted"), because("cuda_as_left"), because("cuda_lazy")),
+    words={
+        "cuda_uncounted": "cuda: the driver reports no hits or misses; its cache is judged by the"
+        " files in it",
+        "cuda_as_left": "cuda: clocks, persistence mode and what the driver holds are as the"
+        " machine left them",
+        "cuda_lazy": "cuda: kernels are loaded on first use where CUDA_MODULE_LOADING is lazy, the"
+        " default",
+    },
     holds_programs=True,
-    isolate=_isolate,
+    folders={"CUDA_CACHE_PATH": "driver", "PYTORCH_KERNEL_CACHE_PATH": "kernels"},
+    variables={"CUDA_CACHE_DISABLE": "0", "USE_PYTORCH_KERNEL_CACHE": "1"},
     judge=by_files,
 )

@@ -3,27 +3,16 @@
 It counts nothing. A build that finds its files unchanged loads what lies there.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from coldwarm.caches import Owner
-from coldwarm.caches.counts import by_files
-from coldwarm.contracts.reasons import because
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-
-def _isolate(root: Path) -> dict[str, str]:
-    """Return the variable that gives built extensions a folder of their own under ``root``."""
-    return {"TORCH_EXTENSIONS_DIR": str(root)}
-
+from coldwarm.caches import Owner, by_files
 
 OWNER = Owner(
     name="extensions",
-    limitations=(because("extensions_by_files"),),
+    words={
+        "extensions_by_files": "extensions: torch.utils.cpp_extension counts nothing; its files"
+        " alone are judged",
+    },
+    of_function=4,
     holds_programs=True,
-    isolate=_isolate,
+    folders={"TORCH_EXTENSIONS_DIR": ""},
     judge=by_files,
 )

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coldwarm.caches import Owner
-from coldwarm.caches.counts import HOME, files_named, proved, refuted
+from coldwarm.caches import HOME, Owner, files_named, proved, refuted
 from coldwarm.contracts.base import FILLED
-from coldwarm.contracts.reasons import because
 
 if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
@@ -48,5 +46,12 @@ def _judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judge
     return proved("files_without" if without else "files_own", owner=HOME, **named)
 
 
-OWNER = Owner(name=HOME, limitations=(because("files_unseen"),), judge=_judge)
+OWNER = Owner(
+    name=HOME,
+    words={
+        "files_unseen": "files: what a child process opens, or a library in C, is not seen",
+    },
+    of_function=5,
+    judge=_judge,
+)
 """It is moved by no variable: what lies in a home of its own depends on the user's."""

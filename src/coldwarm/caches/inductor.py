@@ -10,14 +10,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coldwarm.caches import Owner, counts
+from coldwarm.caches import Owner, judge, refuted
 from coldwarm.contracts.answer import CacheSetting
 from coldwarm.contracts.base import FILLED
-from coldwarm.contracts.reasons import because
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import CacheEvidence, Judgement
 
@@ -43,27 +40,6 @@ _OFF = (
 )
 
 
-def _isolate(root: Path) -> dict[str, str]:
-    """Make this owner's directories under ``root`` and return the variables that name them.
-
-    Raises:
-        OSError: a directory could not be made.
-    """
-    places = {
-        "TORCHINDUCTOR_CACHE_DIR": root / "inductor",
-        "TRITON_CACHE_DIR": root / "triton",
-        "TRITON_HOME": root / "triton_home",
-        "TMPDIR": root / "tmp",
-    }
-    for place in places.values():
-        place.mkdir(parents=True, exist_ok=True)
-    return {
-        **{name: str(place) for name, place in places.items()},
-        **dict.fromkeys(_ON, "1"),
-        **dict.fromkeys(_OFF, "0"),
-    }
-
-
 def _judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgement:
     """Judge by files, counters and, with a filled cache, by the absence of new machine code.
 
@@ -74,22 +50,22 @@ def _judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judge
     cold, hits = mode in {"cold_process_cold_cache", "first_ever"}, evidence.hits or 0
     compiled = evidence.compiles or 0
     if cold and hits and not any(evidence.new_files.get(f".{n}") for n in _KERNELS):
-        return counts.refuted("foreign_hits", owner=_NAME, n_hits=hits)
+        return refuted("foreign_hits", owner=_NAME, n_hits=hits)
     if cold and compiled and not evidence.files_after:
-        return counts.refuted("kept_elsewhere", owner=_NAME, n_entries=compiled)
-    judged = counts.judge(mode, evidence, compiles=compiles)
+        return refuted("kept_elsewhere", owner=_NAME, n_entries=compiled)
+    judged = judge(mode, evidence, compiles=compiles)
     if judged.proved and cold and _header_of_another(evidence):
-        judged = counts.refuted("no_new_header", owner=_NAME, n_compiles=compiled)
+        judged = refuted("no_new_header", owner=_NAME, n_compiles=compiled)
     if not judged.proved:
         return judged
     new = {name: evidence.new_files.get(f".{name}", 0) for name in _EXECUTABLES}
     if mode == FILLED and any(new.values()):
         kinds = [f".{name}" for name, number in new.items() if number]
         again = {"n_hits": hits, "n_files": sum(new.values())}
-        return counts.refuted("compiled_again", owner=_NAME, suffix_names=kinds, **again)
+        return refuted("compiled_again", owner=_NAME, suffix_names=kinds, **again)
     asked = evidence.misses or evidence.bypasses  # a graph that cannot be kept goes past the cache
     if cold and compiles and not asked:
-        return counts.refuted("cache_not_asked", owner=_NAME, n_compiles=compiled)
+        return refuted("cache_not_asked", owner=_NAME, n_compiles=compiled)
     return judged
 
 
@@ -104,9 +80,22 @@ def _header_of_another(evidence: CacheEvidence) -> bool:
 
 OWNER = Owner(
     name=_NAME,
-    limitations=(because("inductor_compiler"), because("inductor_preprocessor")),
+    words={
+        "inductor_compiler": "inductor: the C++ compiler and the libraries it links are as the"
+        " machine left them",
+        "inductor_preprocessor": "inductor: a filled cache still runs the C++ preprocessor and a"
+        " test of vector instructions",
+    },
+    of_function=2,
     holds_programs=True,
     setting=CacheSetting(owner=_NAME, variables={"TORCHINDUCTOR_CACHE_DIR": "DIR"}),
-    isolate=_isolate,
+    folders={
+        "TORCHINDUCTOR_CACHE_DIR": "inductor",
+        "TRITON_CACHE_DIR": "triton",
+        "TRITON_HOME": "triton_home",
+        "TMPDIR": "tmp",
+    },
+    variables={**dict.fromkeys(_ON, "1"), **dict.fromkeys(_OFF, "0")},
+    configured={"tempfile:tempdir": "TMPDIR", "triton:knobs.cache.dir": "TRITON_CACHE_DIR"},
     judge=_judge,
 )

@@ -8,45 +8,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from coldwarm.caches import Owner, counts
+from coldwarm.caches import Owner, judge, own_entries, proved, refuted
 from coldwarm.contracts.answer import CacheSetting
-from coldwarm.contracts.reasons import because
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import CacheEvidence, Judgement
 
 _NAME = "jax"
-_SETTING = CacheSetting(
-    owner=_NAME,
-    variables={
-        "JAX_COMPILATION_CACHE_DIR": "DIR",
-        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
-        "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
-        "JAX_PERSISTENT_CACHE_ENABLE_XLA_CACHES": "all",
-    },
-)
+_KEEP_ALL = {
+    "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+    "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+    "JAX_PERSISTENT_CACHE_ENABLE_XLA_CACHES": "all",
+}
 _SURELY_NOT_KEPT_S = 0.5
 """Half of the compile time from which JAX keeps a program by itself: no other run comes near it."""
-
-
-def _isolate(root: Path) -> dict[str, str]:
-    """Return the variables that give JAX a persistent cache of its own under ``root``."""
-    return {
-        "JAX_COMPILATION_CACHE_DIR": str(root),
-        "JAX_ENABLE_COMPILATION_CACHE": "true",
-        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
-        "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
-        "JAX_PERSISTENT_CACHE_ENABLE_XLA_CACHES": "all",
-        "JAX_COMPILATION_CACHE_MAX_SIZE": "-1",
-    }
-
-
-def _by_default(root: Path) -> dict[str, str]:
-    """Return the variables of a program that has set a cache directory and nothing else."""
-    return {"JAX_COMPILATION_CACHE_DIR": str(root)}
 
 
 def _kept_by_default(evidence: CacheEvidence) -> Literal["all", "some", "none"] | None:
@@ -71,10 +47,10 @@ def _judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judge
         return _untouched(evidence)
     cold = mode in {"cold_process_cold_cache", "first_ever"}
     if cold and evidence.writes and not evidence.files_after:
-        return counts.refuted("kept_elsewhere", owner=_NAME, n_entries=evidence.writes)
-    if cold and evidence.hits and counts.own_entries(evidence) and not evidence.writes:
-        return counts.refuted("foreign_hits", owner=_NAME, n_hits=evidence.hits)
-    return counts.judge(mode, evidence, compiles=compiles)
+        return refuted("kept_elsewhere", owner=_NAME, n_entries=evidence.writes)
+    if cold and evidence.hits and own_entries(evidence) and not evidence.writes:
+        return refuted("foreign_hits", owner=_NAME, n_hits=evidence.hits)
+    return judge(mode, evidence, compiles=compiles)
 
 
 def _untouched(evidence: CacheEvidence) -> Judgement:
@@ -87,19 +63,29 @@ def _untouched(evidence: CacheEvidence) -> Judgement:
     known = {name: number for name, number in counted.items() if number is not None}
     if len(known) < len(counted):
         unknown = [name.removeprefix("n_") for name in counted if name not in known]
-        return counts.refuted("uncounted", owner=_NAME, count_names=unknown)
+        return refuted("uncounted", owner=_NAME, count_names=unknown)
     if any(known.values()):
-        return counts.refuted("cache_used", owner=_NAME, **known)
-    return counts.proved("cache_not_used", owner=_NAME)
+        return refuted("cache_used", owner=_NAME, **known)
+    return proved("cache_not_used", owner=_NAME)
 
 
 OWNER = Owner(
     name=_NAME,
-    limitations=(because("jax_cache_key"),),
+    words={
+        "jax_cache_key": "JAX: with a cache directory set, a first call also makes the cache key"
+        " and, where it compiles, writes the entry; both are inside the compile part",
+    },
+    of_function=1,
     holds_programs=True,
-    setting=_SETTING,
-    isolate=_isolate,
-    by_default=_by_default,
+    setting=CacheSetting(owner=_NAME, variables={"JAX_COMPILATION_CACHE_DIR": "DIR", **_KEEP_ALL}),
+    folders={"JAX_COMPILATION_CACHE_DIR": ""},
+    variables={
+        **_KEEP_ALL,
+        "JAX_ENABLE_COMPILATION_CACHE": "true",
+        "JAX_COMPILATION_CACHE_MAX_SIZE": "-1",
+    },
+    configured={"jax:config.jax_compilation_cache_dir": "JAX_COMPILATION_CACHE_DIR"},
+    has_default=True,
     kept_by_default=_kept_by_default,
     judge=_judge,
 )

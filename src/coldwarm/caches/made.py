@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coldwarm.caches import Owner
-from coldwarm.caches.counts import proved, refuted
-from coldwarm.contracts.reasons import because
+from coldwarm.caches import Owner, proved, refuted
 
 if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
@@ -32,5 +30,12 @@ def _judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judge
     return proved("loaded", owner=_NAME, n_files=before, size_bytes=size)
 
 
-OWNER = Owner(name=_NAME, limitations=(because("made_shortly_before"),), judge=_judge)
+OWNER = Owner(
+    name=_NAME,
+    words={
+        "made_shortly_before": "what was made ahead of time was written on this machine shortly"
+        " before: its file is in memory, except in first_ever, and fits this very processor",
+    },
+    judge=_judge,
+)
 """It is moved by no variable: the job says where the files are."""

@@ -5,20 +5,18 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec.structs import replace
 
 import coldwarm.caches
-from coldwarm.caches import Owner, counts
-from coldwarm.caches.counts import proved, refuted
+from coldwarm.caches import HOME, Owner, judge_by_default, proved, refuted
 from coldwarm.contracts.observation import Block, CacheEvidence, Judgement
 from coldwarm.contracts.reasons import because, distinct, together
 from coldwarm.errors import PluginError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
     from coldwarm.contracts.answer import CacheSetting
     from coldwarm.contracts.base import CacheMode, CacheSettings
@@ -30,14 +28,6 @@ EVERY_CALL = "every_call_compiled"
 """The code of the judgement that a function compiles whenever it is called."""
 _FEWEST_CALLS = 2
 """Calls below which nothing can be said of every one."""
-
-
-def variables(owner: Owner, root: Path, cache_settings: CacheSettings) -> dict[str, str]:
-    """Return the variables that move an owner's cache under ``root``, with these settings."""
-    moved = owner.isolate(root)
-    if cache_settings == "framework_default":
-        return {**dict.fromkeys(moved, ""), **(owner.by_default or owner.isolate)(root)}
-    return moved
 
 
 def kept_by_default(evidence: CacheEvidence, *, on_request: bool) -> _Kept | None:
@@ -76,6 +66,23 @@ def of_programs() -> list[Owner]:
     return [one for one in owners().values() if one.holds_programs]
 
 
+def of_functions() -> tuple[str, ...]:
+    """Return the caches that a user's own function may have."""
+    found = [(one.of_function, name) for name, one in owners().items() if one.of_function]
+    return tuple(name for _, name in sorted(found))
+
+
+def places() -> dict[str, Any]:
+    """Return how a measured process finds out that its program has moved a cache elsewhere."""
+    known = of_programs()
+    return {
+        "variables": sorted(name for one in known for name in one.folders),
+        "configured": {
+            name: variable for one in known for name, variable in one.configured.items()
+        },
+    }
+
+
 def owner(name: str) -> Owner:
     """Return one owner.
 
@@ -100,8 +107,8 @@ def judge(
     by_default = cache_settings == "framework_default"
     evidence = _with_home(list(evidence))
     judgements = [
-        counts.judge_by_default(e)
-        if by_default and owner(e.owner).by_default
+        judge_by_default(e)
+        if by_default and owner(e.owner).has_default
         else owner(e.owner).judge(mode, e, compiles=compiles)
         for e in evidence
     ]
@@ -117,7 +124,7 @@ def _with_home(evidence: list[CacheEvidence]) -> list[CacheEvidence]:
 
     Libraries may give a framework another folder for what they compile with it.
     """
-    home = next((one for one in evidence if one.owner == counts.HOME), None)
+    home = next((one for one in evidence if one.owner == HOME), None)
     if home is None:
         return evidence
     counted = {"files_before": home.files_before, "files_after": home.files_after}

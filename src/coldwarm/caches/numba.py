@@ -5,33 +5,22 @@ that is read-only. An entry is found by the content of the source file, the type
 arguments, and the processor.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from coldwarm.caches import Owner
-from coldwarm.caches.counts import judge
+from coldwarm.caches import Owner, judge
 from coldwarm.contracts.answer import CacheSetting
-from coldwarm.contracts.reasons import because
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-_NAME = "numba"
-
-
-def _isolate(root: Path) -> dict[str, str]:
-    """Return the variables that give Numba a cache of its own under ``root``."""
-    return {"NUMBA_CACHE_DIR": str(root), "NUMBA_CACHE_LOCATOR_CLASSES": ""}
-
 
 OWNER = Owner(
-    name=_NAME,
-    limitations=(because("numba_config"),),
+    name="numba",
+    words={
+        "numba_config": "numba: a file .numba_config.yaml in the working directory, if there is"
+        " one, is obeyed",
+    },
+    of_function=3,
     holds_programs=True,
     in_home=True,
-    setting=CacheSetting(owner=_NAME, code="numba.njit(cache=True)"),
-    isolate=_isolate,
-    by_default=_isolate,  # Numba keeps what a program asks for by ``cache=True``, and no more
+    setting=CacheSetting(owner="numba", code="numba.njit(cache=True)"),
+    folders={"NUMBA_CACHE_DIR": ""},
+    variables={"NUMBA_CACHE_LOCATOR_CLASSES": ""},
+    configured={"numba:config.CACHE_DIR": "NUMBA_CACHE_DIR"},
+    has_default=True,  # Numba keeps what a program asks for by ``cache=True``, and no more
     judge=judge,  # the files before the spawn, and the counts of the functions' own caches
 )

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
 
-from coldwarm.caches import counts, modes
+from coldwarm.caches import HOME, modes
 from coldwarm.caches import jax as jax_cache
 from coldwarm.contracts.doctor import Fix
 from coldwarm.contracts.reasons import because
@@ -347,7 +347,7 @@ class AlternatingRuns:
     def _variables(self, name: str, folder: Path) -> dict[str, str]:
         """Return the variables of a process whose caches on disk lie in a folder."""
         variables = {**os.environ, **moved(folder, os.environ)}
-        variables.update(isolation.lay_home(os.environ, temporary.plain(folder) / counts.HOME))
+        variables.update(isolation.lay_home(os.environ, temporary.plain(folder) / HOME))
         search = [str(path) for path in self.sides[name].search]
         if search:
             known = variables.get("PYTHONPATH")
@@ -403,7 +403,7 @@ def moved(folder: Path, base: Mapping[str, str]) -> dict[str, str]:
     for owner in modes.of_programs():
         place = root / owner.name
         place.mkdir(exist_ok=True)
-        variables = modes.variables(owner, place, "framework_default")
+        variables = owner.isolate(place, by_default=True)
         places = {key: value for key, value in variables.items() if value.startswith(str(place))}
         if owner.name != jax_cache.OWNER.name or any(base.get(key) for key in places):
             found.update(places)

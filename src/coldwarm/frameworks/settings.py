@@ -11,37 +11,21 @@ import sys
 from coldwarm.wire import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from typing import Any
-
-
-VARIABLES = (
-    "JAX_COMPILATION_CACHE_DIR",
-    "NUMBA_CACHE_DIR",
-    "TORCHINDUCTOR_CACHE_DIR",
-    "TORCH_EXTENSIONS_DIR",
-    "TRITON_CACHE_DIR",
-    "TRITON_HOME",
-    "CUDA_CACHE_PATH",
-    "PYTORCH_KERNEL_CACHE_PATH",
-    "TMPDIR",
-)
-"""Of the environment: each names a folder."""
-_SETTINGS = (
-    # The module, the name in it with dots, and the variable that it begins with.
-    ("jax", "config.jax_compilation_cache_dir", "JAX_COMPILATION_CACHE_DIR"),
-    ("numba", "config.CACHE_DIR", "NUMBA_CACHE_DIR"),
-    ("tempfile", "tempdir", "TMPDIR"),
-    ("triton", "knobs.cache.dir", "TRITON_CACHE_DIR"),
-)
 
 
 class Places:
     """The folders that a process was given for its caches."""
 
-    def __init__(self) -> None:
-        """Remember what the environment says, before the program can change it."""
-        self._given = {name: os.environ.get(name) for name in VARIABLES}
+    def __init__(self, known: "Mapping[str, Any]") -> None:
+        """Remember what the environment says, before the program can change it.
+
+        ``known``: of all caches, ``variables`` that name a folder, and ``configured``: by module
+        and name in it, with dots, the variable that a setting of the framework begins with.
+        """
+        self._given = {name: os.environ.get(name) for name in known["variables"]}
+        self._configured: Mapping[str, str] = known["configured"]
 
     def moved(self) -> "list[str]":
         """Return the settings that name another folder now, outside of those given."""
@@ -50,7 +34,8 @@ class Places:
     def _now(self) -> "Iterator[tuple[str, str | None, str | None]]":
         for name, given in self._given.items():
             yield name, given, os.environ.get(name)
-        for module, path, variable in _SETTINGS:
+        for place, variable in self._configured.items():
+            module, _, path = place.partition(":")
             found: Any = sys.modules.get(module)
             for part in path.split("."):
                 found = getattr(found, part, None)

@@ -36,7 +36,6 @@ class UserFunction(Backend):
     modules = ()
     distributions = ()
     device_suffix = False
-    caches = ("jax", "inductor", "numba", "extensions", "files")
     pools = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
     sync_policy = (
         "what the call returns decides: block_until_ready for arrays of JAX; all work of the GPU"
@@ -75,7 +74,7 @@ class UserFunction(Backend):
 
     def take(self, spec: "Mapping[str, Any]") -> None:
         """Remember what to run; see ``runner.functions.candidates`` for the fields."""
-        self._places = Places()
+        self._places = Places(spec["cache_places"])
         self.spec = spec
 
     def import_runtime(self) -> None:

@@ -23,7 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coldwarm.caches import bytecode, counts, inductor, made, modes
+from coldwarm.caches import HOME, bytecode, inductor, made, modes
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.errors import storage_error
 from coldwarm.runner import temporary
@@ -412,9 +412,9 @@ def process_variables(  # noqa: PLR0913 - each is one independent fact of a proc
             continue
         folder = root / name
         folder.mkdir(exist_ok=True)
-        variables.update(modes.variables(owner, folder, cache_settings))
+        variables.update(owner.isolate(folder, by_default=cache_settings == "framework_default"))
     variables["TMPDIR"] = str(temporary.link(Path(variables["TMPDIR"])))
-    variables.update(lay_home(base, root / counts.HOME, hidden))
+    variables.update(lay_home(base, root / HOME, hidden))
     if device == "gpu":
         variables.update(sharing_variables(base, backend))
     variables.update(fixed_variables(backend, device, threads, deterministic=deterministic))

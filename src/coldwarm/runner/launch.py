@@ -15,7 +15,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from coldwarm.caches import counts, listing, made
+from coldwarm.caches import HOME, MOST_NAMED, listing, made
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import Artifact, Making
 from coldwarm.errors import storage_error
@@ -110,7 +110,7 @@ def _watched(place: RunContext, slot: Slot) -> dict[str, Any]:
         "folders": _ours(place),
         "known": sorted(slot.hidden),
         "wrote": sorted(slot.case.wrote),
-        "most": counts.MOST_NAMED,
+        "most": MOST_NAMED,
     }
 
 
@@ -263,7 +263,7 @@ def cancel(place: RunContext, begun: Begun) -> None:
 
 def _listings(slot: Slot, owners: Iterable[str]) -> dict[str, Listing]:
     # In its home, links are the user's files.
-    return {owner: listing.take(slot.root / owner, links=owner != counts.HOME) for owner in owners}
+    return {owner: listing.take(slot.root / owner, links=owner != HOME) for owner in owners}
 
 
 def bind(running: Running, processors: Sequence[int]) -> None:

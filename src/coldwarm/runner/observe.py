@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict, replace
 
-from coldwarm.caches import modes
-from coldwarm.caches.counts import HOME, names_of_earlier
+from coldwarm.caches import HOME, modes, names_of_earlier
 from coldwarm.contracts.base import WARM
 from coldwarm.contracts.observation import (
     COUNTS,

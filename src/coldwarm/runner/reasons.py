@@ -87,7 +87,6 @@ _REASONS = {
     "files_untried": "the program read {file_names}, there before; whether it makes it by itself"
     " was not found out",
     "files_left": "{owner}: {n_files:# file} in its home and cache folder before",
-    "files_unseen": "files: what a child process opens, or a library in C, is not seen",
     "no_new_header": "{owner}: C++ was compiled for {n_compiles:# graph}, and no precompiled"
     " header is new: one from elsewhere was used",
     "caches_controlled": "caches in folders of each process's own: {owner_names}, and temporary"
@@ -96,8 +95,6 @@ _REASONS = {
     " itself is empty only as far as it was seen",
     "faster_than_inspected": "the first call took {cold_s:time} where the inspection's took"
     " {inspected_s:time}: something that it keeps by itself may not have been empty",
-    "extensions_by_files": "extensions: torch.utils.cpp_extension counts nothing; its files alone"
-    " are judged",
     "compiled_in_window": "{n_programs:# program} compiled in the warm window",
     "every_call_compiled": "every call compiled: {n_programs:# program} in {n_calls:# call}",
     "second_call_compiled": "every call compiles: a second one with the same arguments compiled"
@@ -139,26 +136,9 @@ _REASONS = {
     "no_reference": "there is no other function to hold them against",
     "calls_too_long": "a call takes {call_s:time}, too long for others beside those that are timed",
     "collector_off": "the program has switched off Python's garbage collector",
-    "bytecode_as_installed": "Python bytecode is as installed in every mode but first_ever",
     "pages_as_left": "file pages are as the machine left them in every mode but first_ever",
     "pages_by_advice": "first_ever drops file pages by advice to the kernel, which may keep pages"
     " that are mapped by another process; bytes read from storage are published beside it",
-    "cuda_uncounted": "cuda: the driver reports no hits or misses; its cache is judged by the"
-    " files in it",
-    "cuda_as_left": "cuda: clocks, persistence mode and what the driver holds are as the machine"
-    " left them",
-    "cuda_lazy": "cuda: kernels are loaded on first use where CUDA_MODULE_LOADING is lazy, the"
-    " default",
-    "inductor_compiler": "inductor: the C++ compiler and the libraries it links are as the machine"
-    " left them",
-    "inductor_preprocessor": "inductor: a filled cache still runs the C++ preprocessor and a test"
-    " of vector instructions",
-    "jax_cache_key": "JAX: with a cache directory set, a first call also makes the cache key and,"
-    " where it compiles, writes the entry; both are inside the compile part",
-    "numba_config": "numba: a file .numba_config.yaml in the working directory, if there is one,"
-    " is obeyed",
-    "made_shortly_before": "what was made ahead of time was written on this machine shortly"
-    " before: its file is in memory, except in first_ever, and fits this very processor",
     "left_out": "left out as private (--leave-out-private)",
     "not_told": "{by} does not tell it",
     "not_yet_read": "read from the first phase of the worker on",

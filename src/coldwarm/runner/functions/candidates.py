@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from coldwarm.caches import listing
-from coldwarm.caches.counts import HOME
+from coldwarm.caches import HOME, listing, modes
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.contracts.result import OwnCandidate
 from coldwarm.errors import ExitCode
@@ -82,7 +81,10 @@ _SLOWER, _SLOWER_S = 2.0, 0.05
 """From what on a first call is far slower."""
 _LOOKED_AT_BYTES = 2**13
 _Reply = TypeVar("_Reply", bound=Inspection | Marked | Facts | Moves | OthersReply)
-BACKEND = backend_spec(backend.UserFunction, Source(backend.__name__, Path(backend.__file__)))
+BACKEND = replace(
+    backend_spec(backend.UserFunction, Source(backend.__name__, Path(backend.__file__))),
+    caches=modes.of_functions(),
+)
 """Whatever frameworks a user's function takes; each candidate's caches are its own."""
 
 
@@ -138,6 +140,7 @@ def _specification(target: Target, setting: Setting) -> dict[str, Any]:
         "carried": target.carried,
         "sync": target.sync,
         "elsewhere": None if target.elsewhere is None else str(target.elsewhere),
+        "cache_places": modes.places(),
     }
 
 
