@@ -20,9 +20,9 @@ from benchmarks import interleaved
 from benchmarks.rows import Row
 
 from coldwarm.clock import Clock
-from coldwarm.runner import case_list, harness, isolation, launch, observe
+from coldwarm.runner import case_list, harness, isolation, launch
 from coldwarm.runner.case_list import Options
-from coldwarm.runner.observe import RunContext, Slot
+from coldwarm.runner.launch import RunContext, Slot
 from coldwarm.runner.spawn import Guard
 
 if TYPE_CHECKING:
@@ -81,9 +81,9 @@ class Starts:
         root = self._place.work / str(self._started)
         slot = Slot(self._case, "cold_process_cold_cache", self._started, 0, root)
         running = launch.start(self._place, slot)
-        launch.finish(self._place, running)
+        running.finish()
         isolation.discard(root)
-        observation = observe.observation(running)
+        observation = running.observation()
         seconds = observation.phase_s("import")
         if seconds is None:
             text = f"{self._case.id} gave no import phase: {observation.reason}"

@@ -17,7 +17,7 @@ from msgspec.json import decode
 from coldwarm.contracts.result import CaseResult
 from coldwarm.functions import other_calls, varying
 from coldwarm.functions.arguments import Call
-from coldwarm.runner import observe, replies
+from coldwarm.runner import replies
 from coldwarm.stats.cautions import other_calls as judged
 from coldwarm.stats.cautions import untried
 
@@ -42,8 +42,7 @@ def _told(function: Callable[..., Any], call: Call, n_compiles: list[int]) -> di
 
 
 def _seen(told: dict[str, Any]) -> OtherCalls:
-    reply = convert({"type": "other_calls", **told}, replies.OtherCallsReply)
-    return observe.other_calls(reply)
+    return convert({"type": "other_calls", **told}, replies.OtherCallsReply).calls()
 
 
 def _codes(told: dict[str, Any]) -> set[str]:

@@ -8,8 +8,7 @@ import pytest
 
 from coldwarm.contracts.observation import PARTS, LoopAccount, Phase
 from coldwarm.contracts.reasons import because
-from coldwarm.runner import observe
-from coldwarm.runner.replies import LoopReply, Parts
+from coldwarm.runner.replies import _LoopReply, _Parts
 
 PHASES = {
     "first_call": Phase(name="first_call", start_s=1.0, duration_s=0.5),
@@ -17,20 +16,17 @@ PHASES = {
 }
 
 
-def account(
-    first: dict[str, Any], rest: dict[str, Any], compiles: list[int] | None
-) -> LoopAccount | None:
+def account(first: dict[str, Any], rest: dict[str, Any], compiles: list[int] | None) -> LoopAccount:
     """Return the account of a loop of three steps, of which a worker says this."""
     steps_ns = [500_000_000, 900_000_000, 500_000_000]
-    loop = LoopReply(steps_ns=steps_ns, compiles=compiles, parts=Parts(**rest))
-    return observe.loop_account(loop, Parts(**first), PHASES)
+    loop = _LoopReply(steps_ns=steps_ns, compiles=compiles, parts=_Parts(**rest))
+    return loop.account(_Parts(**first), PHASES)
 
 
 def test_the_parts_of_all_steps_are_added_up() -> None:
     found = account(
         {"trace_s": 0.1, "compile_s": 0.2}, {"trace_s": 0.2, "cache_read_s": 0.1}, [2, 0, 1]
     )
-    assert found is not None
     assert (found.total_s, found.loop_s) == (3.0, 2.0)
     assert found.steps_s == [0.5, 0.9, 0.5]
     assert found.compiling_steps == [0, 2]
@@ -44,13 +40,8 @@ def test_the_parts_of_all_steps_are_added_up() -> None:
 def test_without_any_part_the_share_is_unknown_and_not_nothing() -> None:
     why = {"reasons": dict.fromkeys(PARTS, "numpy has no such step")}
     found = account(why, why, None)
-    assert found is not None
     assert found.compiling_share is None
     assert found.null_reasons["compiling_share"] == because("stated", text="numpy has no such step")
     assert found.compiling_steps is None
     assert "compiling_steps" in found.null_reasons
     assert found.parts.rest_s == 2.0
-
-
-def test_what_is_no_scenario_has_no_loop() -> None:
-    assert observe.loop_account(None, Parts(), PHASES) is None

@@ -16,8 +16,8 @@ from tests.contracts import samples
 from coldwarm.caches import listing
 from coldwarm.contracts.observation import PARTS, Phase
 from coldwarm.contracts.reasons import Reason, because
-from coldwarm.runner import observe, replies
-from coldwarm.runner.replies import Parts
+from coldwarm.runner import replies
+from coldwarm.runner.replies import _Parts as Parts
 from coldwarm.runner.spawn import ProcessFailedError, describe_exit
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ SECONDS = st.none() | st.floats(0, 100)
 
 @given(st.fixed_dictionaries(dict.fromkeys(PARTS, SECONDS)), st.floats(0, 100))
 def test_parts_and_rest_make_the_whole(said: dict[str, Any], first_call_s: float) -> None:
-    parts = observe.call_parts(Parts(**said), first_call_s)
+    parts = Parts(**said).within(first_call_s)
     values = {name: getattr(parts, name) for name in PARTS}
     known = [value for value in (*values.values(), parts.rest_s) if value is not None]
     assert all(value >= 0 for value in known)
@@ -44,7 +44,7 @@ def test_parts_and_rest_make_the_whole(said: dict[str, Any], first_call_s: float
 
 
 def test_parts_that_exceed_their_call_are_withheld_and_not_made_to_fit() -> None:
-    parts = observe.call_parts(Parts(trace_s=0.3, lower_s=0.2, compile_s=1.0), 1.0)
+    parts = Parts(trace_s=0.3, lower_s=0.2, compile_s=1.0).within(1.0)
     assert (parts.trace_s, parts.compile_s, parts.rest_s) == (None, None, 1.0)
     assert str(parts.null_reasons["compile_s"]) == "parts_exceed: 1.5, 1"
 
@@ -52,7 +52,7 @@ def test_parts_that_exceed_their_call_are_withheld_and_not_made_to_fit() -> None
 def test_the_reason_of_the_backend_is_kept() -> None:
     coded = because("missing_dependency", name="jax")
     reasons: dict[str, str | Reason] = {"trace_s": "eager: nothing is traced", "compile_s": coded}
-    parts = observe.call_parts(Parts(reasons=reasons), 1.0)
+    parts = Parts(reasons=reasons).within(1.0)
     assert parts.null_reasons["trace_s"] == because("stated", text="eager: nothing is traced")
     assert parts.null_reasons["compile_s"] == coded
     assert parts.null_reasons["lower_s"] == because("not_told", by="the backend")
@@ -71,7 +71,7 @@ def test_samples_are_seconds_for_one_call() -> None:
         cpu_s=0.25,
         wall_ns=300_000_000,
     )
-    block = observe.block(said, 7, 1_000_000_000)
+    block = said.block(7, 1_000_000_000)
     assert block.start_s == 2.0
     assert block.samples_s == [1e-6, 2e-6]
     assert (block.order, block.batch, block.compiles) == (7, 4, None)
@@ -80,16 +80,16 @@ def test_samples_are_seconds_for_one_call() -> None:
         "compiles": because("not_told", by="the backend"),
         "bound_to": because("not_bound"),
     }
-    assert observe.block(said, 7, 1_000_000_000, bound_to=1).bound_to == 1
+    assert said.block(7, 1_000_000_000, bound_to=1).bound_to == 1
 
 
 def test_the_evidence_is_of_what_was_there_before_and_after(tmp_path: Path) -> None:
     """GIVEN listings around a start THEN what is written later is not charged to it."""
     (tmp_path / "first").touch()
-    before = {"jax": listing.take(tmp_path / "not there")}
-    after = {"jax": listing.take(tmp_path)}
+    before = listing.take(tmp_path / "not there")
+    after = listing.take(tmp_path)
     (tmp_path / "later").touch()
-    [found] = observe.evidence(before, after, {"jax": replies.Counters(hits=0)})
+    found = replies.Counters(hits=0).evidence("jax", before, after)
     assert (found.files_before, found.files_after, found.hits) == (0, 1, 0)
     assert found.null_reasons["misses"] == because("not_told", by="jax")
 
@@ -176,7 +176,7 @@ def test_a_code_that_is_not_declared_is_refused() -> None:
 def test_phases_are_on_the_axis_of_the_spawn() -> None:
     said = read(start())
     assert isinstance(said, replies.Start)
-    spans = observe.phases(said.entered_ns, said.phases, 10)
+    spans = said.spans(10)
     assert [span.name for span in spans][:2] == ["interpreter", "import"]
     assert spans[0].duration_s == pytest.approx(1e-8)
     assert spans[1].start_s == pytest.approx(3e-8)
@@ -245,8 +245,8 @@ def test_nothing_but_a_shape_gets_through(changes: dict[str, object]) -> None:
     except ProcessFailedError:
         return
     assert isinstance(message, replies.Start)
-    observe.phases(message.entered_ns, message.phases, 10)
-    observe.call_parts(message.parts, 1.0)
+    message.spans(10)
+    message.parts.within(1.0)
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 
 from coldwarm.contracts.observation import Block
-from coldwarm.runner import launch, observe
 from coldwarm.runner.case_list import BLOCK_S, BLOCKS, Options
 from coldwarm.runner.rounds import _FIRST_S, _block_count, _BlockPlan
 from coldwarm.runner.rounds import _Turns as Turns
 from coldwarm.stats.distribution import MEDIAN_ERROR
 
 if TYPE_CHECKING:
-    from coldwarm.runner.observe import Running
+    from coldwarm.runner.launch import Running
 
 CALL_S = 1e-3
 OPTIONS = Options(block_s=BLOCK_S, blocks=BLOCKS, min_runs=3)
@@ -60,18 +59,20 @@ def running(
     second = SimpleNamespace(begin_ns=0, end_ns=round(2e9 * call_s))
     start = SimpleNamespace(phases=[second])
     slot = SimpleNamespace(case=case)
-    made = SimpleNamespace(slot=slot, process=process, blocks=[], start=start)
+    blocks: list[Block] = []
+
+    def block(batch: int, seconds: float, *_: object) -> Block:
+        blocks.append(made.process.block(batch, seconds))
+        return blocks[-1]
+
+    made: Any = SimpleNamespace(
+        slot=slot, process=process, blocks=blocks, start=start, block=block, bind=lambda _: None
+    )
     return cast("Running", made)
 
 
 @pytest.fixture
-def turns(monkeypatch: pytest.MonkeyPatch) -> Turns:
-    def block(_place: object, one: Any, batch: int, seconds: float, _limit: int) -> Any:
-        return one.process.block(batch, seconds), 0
-
-    monkeypatch.setattr(launch, "block", block)
-    monkeypatch.setattr(launch, "bind", lambda *_: None)
-    monkeypatch.setattr(observe, "block", lambda reply, *_: reply)
+def turns() -> Turns:
     place = cast("Any", SimpleNamespace(options=OPTIONS))
     return Turns(place, lambda: False, lambda *_: pytest.fail("no process fails"))
 

@@ -11,8 +11,8 @@ import pytest
 from coldwarm.contracts.observation import Block, CacheEvidence
 from coldwarm.runner import launch
 from coldwarm.runner.case_list import Options
+from coldwarm.runner.launch import Slot
 from coldwarm.runner.ledger import Ledger
-from coldwarm.runner.observe import Slot
 from coldwarm.runner.rounds import Rounds
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
     from coldwarm.runner.case_list import Case
-    from coldwarm.runner.observe import Running
+    from coldwarm.runner.launch import Running
 
 WARM: CacheMode = "warm_process"
 EMPTY: CacheMode = "cold_process_cold_cache"

@@ -29,7 +29,7 @@ from coldwarm.functions import other_calls, values, varying, waiting
 from coldwarm.functions.backend import UserFunction
 from coldwarm.functions.unfinished import Pending, UnfinishedError
 from coldwarm.report.sentences import with_advice
-from coldwarm.runner import machine_settings, observe, replies
+from coldwarm.runner import machine_settings, replies
 from coldwarm.runner.case_list import BLOCK_LIMIT, batch_for, block_seconds
 from coldwarm.stats.steady import FEWEST_SAMPLES, detect
 from coldwarm.worker.candidate import Prepared
@@ -155,7 +155,7 @@ class _Blocks:
 
     def _block(self, batch: int, seconds: float) -> None:
         reply = self._warm.block({"batch": batch, "limit": BLOCK_LIMIT, "seconds": seconds})
-        made = observe.block(convert(reply, replies.BlockReply), len(self.taken), self._began_ns)
+        made = convert(reply, replies.BlockReply).block(len(self.taken), self._began_ns)
         shared = dict.fromkeys(("idle_cpu_s", "cpu_s", "wall_s", "bound_to"), _SHARED)
         unknown = dict.fromkeys(("idle_cpu_s", "cpu_s", "wall_s"))
         self.taken.append(replace(made, **unknown, null_reasons={**made.null_reasons, **shared}))
@@ -167,7 +167,7 @@ class _Blocks:
             prepared.call, prepared.fresh, backend.others, backend.compiles_so_far
         )
         reply = {"type": "other_calls", **found, "unchecked": because("no_reference")}
-        return observe.other_calls(convert(reply, replies.OtherCallsReply))
+        return convert(reply, replies.OtherCallsReply).calls()
 
 
 def measure(  # noqa: PLR0913 - each is one choice, by name

@@ -1,5 +1,8 @@
 """The lives of a run's processes: measured ones, and those that make references and artifacts.
 
+A process that is measured ends as an observation: times on the runner's clock, and whether the
+evidence proves its cache mode.
+
 What a backend ``prepares`` ahead of time is made once for a case, under the run's own working
 directory; a run that goes on makes it again. Each measured process gets a copy beside its caches,
 so that none can change what the next one loads, and so that the listings of caches prove it was
@@ -13,17 +16,35 @@ import os
 import shutil
 import time
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from coldwarm.caches import HOME, MOST_NAMED, listing, made
-from coldwarm.contracts.reasons import because
+from msgspec.structs import asdict, replace
+
+from coldwarm.caches import HOME, MOST_NAMED, listing, made, modes, names_of_earlier
+from coldwarm.contracts.base import WARM
+from coldwarm.contracts.observation import (
+    Block,
+    CacheEvidence,
+    Counts,
+    Device,
+    Gate,
+    HarnessCost,
+    HarnessFigures,
+    Judgement,
+    Observation,
+    OtherCalls,
+    ProcessTotals,
+    Telemetry,
+    first_result_s,
+)
+from coldwarm.contracts.reasons import Reason, because, is_wrong, missing, together
 from coldwarm.contracts.result import Artifact, Making
 from coldwarm.errors import storage_error
-from coldwarm.runner import isolation, machine_settings, observe, replies, telemetry, temporary
+from coldwarm.runner import isolation, machine_settings, replies, telemetry, temporary
 from coldwarm.runner.case_list import affinity
 from coldwarm.runner.guard import MARK
 from coldwarm.runner.isolation import owners_of, process_variables, program_name
-from coldwarm.runner.observe import Begun, RunContext, Running, Slot
 from coldwarm.runner.spawn import MeasuredProcess, OutOfTimeError, ProcessFailedError
 
 if TYPE_CHECKING:
@@ -31,9 +52,446 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coldwarm.caches.listing import Listing
-    from coldwarm.contracts.base import CacheMode, CacheSettings
-    from coldwarm.contracts.reasons import Reason
-    from coldwarm.runner.case_list import Case
+    from coldwarm.clock import Clock
+    from coldwarm.contracts.base import Allocator, CacheMode, CacheSettings
+    from coldwarm.runner.case_list import Case, Options
+    from coldwarm.runner.spawn import Guard
+
+
+@dataclass
+class RunContext:
+    """Where a run's processes live: its options, its guard, and its working directory."""
+
+    options: Options
+    guard: Guard
+    clock: Clock
+    work: Path
+    references: dict[str, str | None] = field(default_factory=dict)
+    """Group to the path of its reference answers; ``None``: asked not to be checked."""
+    inputs: dict[str, str] = field(default_factory=dict)
+    """Group to the hash of its inputs."""
+    order: list[str] = field(default_factory=list)
+    """Every process and block in the order in which it ran."""
+    gpu_search_path: str = ""
+    """PATH of the processes that use a GPU."""
+    measured_s: float = 0.0
+    """Seconds in which a measured process ran."""
+    since_ns: int = field(default_factory=time.time_ns)
+    """From when on its processes may have written files, on the clock of the file system."""
+
+    def next_order(self, what: str) -> int:
+        """Put something down as next in time and return its position."""
+        self.order.append(what)
+        return len(self.order) - 1
+
+
+@dataclass(frozen=True)
+class Slot:
+    """Which process this is: of which case, in which mode, round and attempt."""
+
+    case: Case
+    mode: CacheMode
+    round: int
+    attempt: int
+    root: Path
+    """Its caches."""
+    persistent: bool = False
+    analyse: bool = False
+    other_calls: bool = False
+    """Whether it shows, after its last word, what calls take that the timed loop does not make."""
+    allocator: Allocator = "as_it_is"
+    cache_settings: CacheSettings = "keep_all"
+    hidden: frozenset[str] = frozenset()
+    """Files that its program makes by itself where they are missing, as they are for it."""
+
+
+@dataclass
+class Begun:
+    """A process that was started."""
+
+    place: RunContext
+    slot: Slot
+    process: MeasuredProcess
+    order: int
+    started_at: str
+    before: dict[str, Listing]
+    """The caches before it."""
+    start_telemetry: telemetry.Reading
+    variables: Mapping[str, str]
+    """What it had in its environment."""
+    user_settings: Mapping[str, str]
+    """What of it is a setting of the user's that may change what is measured."""
+
+    def first_results(self, *, together: bool = False) -> Running:
+        """Wait for the first results; ``together``: other processes started meanwhile.
+
+        Raises:
+            ProcessFailedError: it gave none.
+        """
+        place, slot, process = self.place, self.slot, self.process
+        if together:
+            process.count_from_now()
+        try:
+            reply = replies.receive(process, replies.Start)
+        except BaseException as error:
+            self.cancel()
+            if isinstance(error, ProcessFailedError):
+                error.wall_s, error.order = process.wait().wall_s, self.order
+            raise
+        # Whose processor time it was, nobody can say where others started at the same time.
+        cpu_s = None if together else process.cpu_so_far()
+        after = telemetry.read(place.clock.now_s())
+        running = Running(
+            **vars(self),
+            start=reply,
+            start_after=after,
+            start_cpu_s=cpu_s,
+            together=together,
+            input_sha256=place.inputs.get(slot.case.group) if slot.case.shares_inputs else None,
+        )
+        if slot.persistent:
+            running.after = _listings(slot, running.before)
+        return running
+
+    def cancel(self) -> None:
+        """End a process whose first results are not wanted any more."""
+        if self.process.exit is None:
+            self.process.kill()
+        self.place.measured_s += self.process.active_s
+
+
+@dataclass(kw_only=True)
+class Running(Begun):
+    """A process after its start."""
+
+    start: replies.Start
+    start_after: telemetry.Reading
+    start_cpu_s: float | None
+    together: bool
+    """Whether others started at the same time, so that nothing is said of its start."""
+    input_sha256: str | None
+    after: dict[str, Listing] = field(default_factory=dict)
+    """The caches after its start, or after its end where it has no blocks."""
+    end: replies.End | None = None
+    """Its last word of what it measured; ``None``: it is alive."""
+    other_calls: replies.OtherCallsReply | Reason | None = None
+    """Or why there are none."""
+    wall_s: float | None = None
+    """From its spawn to its exit."""
+    counted: bool = False
+    """Whether the time of its process is in ``RunContext.measured_s``."""
+    asked_to_end: bool = False
+    blocks: list[Block] = field(default_factory=list)
+    readings: list[telemetry.BlockReading] = field(default_factory=list)
+
+    def bind(self, processors: Sequence[int]) -> None:
+        """Let the main thread run on these processors only."""
+        # A process that is gone is found out by what is asked of it next.
+        with suppress(OSError):
+            os.sched_setaffinity(self.process.pid, processors)
+
+    def block(self, batch: int, seconds: float, limit: int, bound_to: int | None = None) -> Block:
+        """Run one block of warm calls in this process, which is held before and after.
+
+        Raises:
+            ProcessFailedError: it died or hung in it.
+        """
+        place, process = self.place, self.process
+        order = place.next_order(f"{self.slot.case.id} block")
+        cpu_s, before = process.cpu_so_far(), telemetry.read(place.clock.now_s())
+        process.go_on()
+        process.send({"op": "block", "batch": batch, "seconds": seconds, "limit": limit})
+        reply = replies.receive(process, replies.BlockReply)
+        process.hold()
+        after, cpu_after_s = telemetry.read(place.clock.now_s()), process.cpu_so_far()
+        used_s = None if cpu_s is None or cpu_after_s is None else cpu_after_s - cpu_s
+        self.readings.append(telemetry.BlockReading(before, after, used_s))
+        self.blocks.append(reply.block(order, process.spawned_ns, bound_to))
+        return self.blocks[-1]
+
+    def ask_to_end(self) -> None:
+        """Let a held process come to its end, before it is waited for."""
+        self.process.go_on()
+        self.process.send({"op": "quit"})
+        self.asked_to_end = True
+
+    def finish(self) -> None:
+        """End the process and hear its last word.
+
+        Raises:
+            ProcessFailedError: it failed on the way out.
+        """
+        process, slot = self.process, self.slot
+        try:
+            if self.asked_to_end:
+                process.count_from_now()
+            elif slot.persistent:
+                self.ask_to_end()
+            self.end = self._last_word()
+            if self.end.more:
+                if not slot.persistent:
+                    self.after = _listings(slot, self.before)
+                    process.send({"op": "others"})
+                self.other_calls = _other_calls(process)
+            elif slot.persistent and "function" in slot.case.job:
+                self.other_calls = because("shown_by_others")
+        except BaseException:
+            process.kill()
+            raise
+        finally:
+            self.wall_s = process.wait().wall_s
+            self._count()
+        if not slot.persistent and not self.end.more:
+            self.after = _listings(slot, self.before)
+
+    def _last_word(self) -> replies.End:
+        """Return its end; it or the start says what the first output was held against.
+
+        Raises:
+            ProcessFailedError: neither does, or there is no end.
+        """
+        end = replies.receive(self.process, replies.End)
+        if self.start.input_sha256 is None and end.first is None:
+            text = "it has no check of the first output"
+            reason = because("malformed", message="end", text=text)
+            raise ProcessFailedError(reason, self.process.output_tail)
+        return end
+
+    def abandon(self) -> None:
+        """End a process whose result is not wanted any more, whatever it does."""
+        if self.process.exit is None:
+            self.process.kill()
+        self._count()
+
+    def _count(self) -> None:
+        """Add the time of a process that has ended, once."""
+        if not self.counted:
+            self.place.measured_s += self.process.active_s
+        self.counted = True
+
+    def observation(self) -> Observation:
+        """Return what the process saw, so far or in all."""
+        slot, start, end = self.slot, self.start, self.end
+        alive_s = self.start_after.now_s - self.start_telemetry.now_s
+        wall_s = alive_s if self.wall_s is None else self.wall_s
+        common = _common(slot, self.order, self.started_at, wall_s)
+        # What was held against the reference first stands in its end where it has blocks.
+        checked = start if end is None or end.first is None else end.first
+        input_sha256 = checked.input_sha256
+        if input_sha256 is not None and self.input_sha256 not in {None, input_sha256}:
+            return Observation(**common, status="failed", reason=because("other_inputs"))
+        told = self.other_calls
+        further = told.gate if isinstance(told, replies.OtherCallsReply) else None
+        gate: Gate | None = None
+        if checked.gate is not None:
+            gate = checked.gate.together(end.gate if end else None, further)
+        if gate is not None and not gate.passed:
+            reason = _of_answer(gate.reason)
+            return Observation(**common, status="failed", reason=reason, gate=gate)
+        in_force = self._settings()
+        against = reason_against(slot.case, in_force)
+        if against is not None:
+            return Observation(**common, status="failed", reason=against, settings=in_force)
+        spans = start.spans(self.process.spawned_ns)
+        by_name = {span.name: span for span in spans}
+        ttfr_s, ttfr_process_s = first_result_s(by_name)
+        bytecode = {**start.bytecode, "storage_read_bytes": start.read_bytes}
+        on_request = slot.case.backend.keeps_on_request
+        found = [
+            replace(one, kept_by_default=modes.kept_by_default(one, on_request=on_request))
+            for one in _evidence(self.before, self.after, start.counters, {"bytecode": bytecode})
+        ]
+        others: OtherCalls | None = None
+        reasons = {"other_calls": told} if isinstance(told, Reason) else {}
+        if isinstance(told, replies.OtherCallsReply):
+            others = told.calls()
+        if not start.glibc:
+            reasons |= _NO_GLIBC
+        judgements = self._judgements(found)
+        contradicted = _contradicted(slot.mode, judgements)
+        return Observation(
+            **{**common, "allocator": slot.allocator if start.glibc else None},
+            also_modes=[mode for mode in judgements if mode != slot.mode],
+            status="rejected" if contradicted else "ok",
+            reason=contradicted,
+            phases=spans,
+            ttfr_s=ttfr_s,
+            ttfr_process_s=ttfr_process_s,
+            first_call_parts=start.parts.within(by_name["first_call"].duration_s),
+            loop=None if start.loop is None else start.loop.account(start.parts, by_name),
+            blocks=self.blocks,
+            other_calls=others,
+            evidence=found,
+            judgements={str(mode): judgement for mode, judgement in judgements.items()},
+            gate=gate,
+            input_sha256=input_sha256,
+            bytecode=start.bytecode,
+            device=_device(end.device if end else start.device),
+            compiled=end.analysis if end else {},
+            counts=end.counts if end else Counts(),
+            versions=start.versions,
+            settings=in_force,
+            harness=_harness(start, end.harness if end else None),
+            telemetry=self._telemetry(),
+            null_reasons=reasons,
+        )
+
+    def _settings(self) -> dict[str, str]:
+        """Return what was set and may change what is measured: by the user, a file or a module."""
+        case, found = self.slot.case, self.start.settings or replies.Found()
+        known = machine_settings.known(found.variables)
+        changed = {name: v for name, v in known.items() if self.variables.get(name) != v}
+        configured = dict(found.configured)
+        if case.described is None and case.dtype == "f64":
+            configured.pop("jax_enable_x64", None)  # its backend has set it
+        frameworks = machine_settings.frameworks_of(case.backend) or set(found.loaded)
+        every = {**self.user_settings, **changed, **configured}
+        return machine_settings.relevant(every, frameworks, gpu=case.device == "gpu")
+
+    def _judgements(self, found: Sequence[CacheEvidence]) -> dict[CacheMode, Judgement]:
+        """Judge the mode of a start, and the warm regime of its blocks."""
+        slot = self.slot
+        compiles, settings = slot.case.backend.compiles, slot.cache_settings
+        started = modes.judge(slot.mode, found, compiles=compiles, cache_settings=settings)
+        judgements = {slot.mode: started}
+        moved = self.start.moved
+        if moved and slot.mode != WARM:
+            reason = because("caches_moved", setting_names=moved)
+            judgements[slot.mode] = Judgement(proved=False, reason=reason)
+        if slot.persistent and self.blocks:
+            judgements[WARM] = modes.judge_blocks(self.blocks)
+        return judgements
+
+    def _telemetry(self) -> Telemetry:
+        """Return the machine's doings during the start, and what others did during the blocks.
+
+        A persistent process goes on for long after its start: its switches in all say
+        nothing about how often it was interrupted in it.
+        """
+        counted = [span.involuntary_switches for span in self.start.phases]
+        known = [number for number in counted if number is not None]
+        totals = self.end.totals() if self.end else ProcessTotals()
+        totals = replace(
+            totals, involuntary_switches=sum(known) if len(known) == len(counted) else None
+        )
+        measured = telemetry.between(
+            self.start_telemetry, self.start_after, self.start_cpu_s, totals
+        )
+        seen = telemetry.during_blocks(self.readings)
+        warm = {"warm_foreign_cpu": seen.foreign_cpu, "warm_throttled_s": seen.throttled_s}
+        why_not = {
+            "warm_foreign_cpu": replies.NO_STATUS,
+            "warm_throttled_s": because("group_unseen"),
+        }
+        reasons = {k: why for k, why in measured.null_reasons.items() if warm.get(k) is None}
+        if self.readings:
+            reasons |= {name: why_not[name] for name, value in warm.items() if value is None}
+        if self.together:
+            reasons["foreign_cpu"] = because("started_together")
+        flags = [*measured.flags, *seen.flags]
+        return replace(measured, **warm, flags=flags, null_reasons=reasons)
+
+
+_NO_GLIBC = {"allocator": because("no_glibc")}
+_OF_OTHER_DATA = {"ignores_arguments", "wrong_for_others"}
+"""Codes of checks that are told wherever it is told that an answer is wrong."""
+
+
+def _evidence(
+    before: Mapping[str, Listing],
+    after: Mapping[str, Listing],
+    counters: Mapping[str, replies.Counters],
+    raw: Mapping[str, Mapping[str, int | None]] | None = None,
+) -> list[CacheEvidence]:
+    """Return what is known of every cache that a process may use; ``raw``: by nobody's counters."""
+    return [
+        counters.get(owner, replies.Counters()).evidence(
+            owner, old, after[owner], (raw or {}).get(owner)
+        )
+        for owner, old in before.items()
+    ]
+
+
+def files_of_earlier(observation: Observation) -> frozenset[str]:
+    """Return the files of an earlier process that a process read, as far as they are named."""
+    found = [one for one in observation.evidence if one.owner == HOME]
+    return frozenset(name for one in found for name in names_of_earlier(one))
+
+
+def _common(slot: Slot, order: int, started_at: str, wall_s: float) -> dict[str, Any]:
+    return {
+        "case": slot.case.id,
+        "cache_mode": slot.mode,
+        "round": slot.round,
+        "attempt": slot.attempt,
+        "allocator": slot.allocator,
+        "cache_settings": slot.cache_settings,
+        "order": order,
+        "started_at": started_at,
+        "wall_s": wall_s,
+    }
+
+
+def _contradicted(mode: CacheMode, judgements: Mapping[CacheMode, Judgement]) -> Reason | None:
+    """Return what the evidence says against a process; a proved start outlives its warm blocks."""
+    if judgements[mode].proved:
+        return None
+    against = [
+        because("contradicted", judgement.reason, mode=name)
+        for name, judgement in judgements.items()
+        if not judgement.proved
+    ]
+    return together(against)
+
+
+def _of_answer(why: Reason | None) -> Reason:
+    """Return why a process whose answer has failed its check counts for nothing."""
+    if why is not None and is_wrong(why):
+        return why
+    return because("correctness_gate", *([why] if why and why.code in _OF_OTHER_DATA else []))
+
+
+def _device(reported: Device) -> Device:
+    """Return the device as the process's framework names it."""
+    if reported.memory_peak_bytes is not None:
+        return reported
+    reasons = {"memory_peak_bytes": because("not_told", by="the device")}
+    return replace(reported, null_reasons=reasons)
+
+
+def _harness(start: replies.Start, figures: HarnessFigures | None) -> HarnessCost:
+    values = asdict(figures or HarnessFigures())
+    return HarnessCost(
+        **values,
+        load_s=(start.loaded_ns - start.entered_ns) / 1e9,
+        null_reasons=missing(
+            values, because("persistent_only" if figures is None else "synchronous")
+        ),
+    )
+
+
+def failed(
+    slot: Slot, error: ProcessFailedError, date: str, order: int, wall_s: float
+) -> Observation:
+    """Return the observation of a process that gave no result."""
+    reason = reason_against(slot.case, error.settings) or error.reason
+    return Observation(
+        **_common(slot, order, date, wall_s),
+        status="failed",
+        reason=reason,
+        stderr_tail=error.detail or None,
+        null_reasons=dict.fromkeys(("ttfr_s", "ttfr_process_s"), reason),
+    )
+
+
+def reason_against(case: Case, found: Mapping[str, str]) -> Reason | None:
+    """Return why a case of the project's own cannot be measured under settings."""
+    if case.described is not None:
+        return None
+    changing = machine_settings.changing(found, case.backend)
+    if not changing:
+        return None
+    return because("setting_changes", backend=case.backend.name, setting_names=changing)
 
 
 def _artifact_folder(work: Path, case: Case) -> Path:
@@ -78,7 +536,7 @@ _MADE = made.OWNER.name
 _EMPTY = {"cold_process_cold_cache", "first_ever"}
 
 
-def job(place: RunContext, slot: Slot) -> dict[str, Any]:
+def _job(place: RunContext, slot: Slot) -> dict[str, Any]:
     """Return the job of a process, as it goes down the pipe."""
     case = slot.case
     prepared = case.backend.prepares
@@ -141,7 +599,7 @@ def _workload_job(case: Case, seed: int) -> dict[str, Any]:
     }
 
 
-def variables(  # noqa: PLR0913 - each is one independent fact of a process
+def _variables(  # noqa: PLR0913 - each is one independent fact of a process
     place: RunContext,
     case: Case,
     mode: CacheMode,
@@ -192,7 +650,7 @@ def start(place: RunContext, slot: Slot) -> Running:
     Raises:
         ProcessFailedError: it gave none.
     """
-    return first_results(place, begin(place, slot))
+    return begin(place, slot).first_results()
 
 
 def begin(place: RunContext, slot: Slot) -> Begun:
@@ -205,7 +663,7 @@ def begin(place: RunContext, slot: Slot) -> Begun:
     base = {**os.environ, **case.variables}
     try:
         hidden = slot.hidden if slot.mode in _EMPTY else ()
-        found = variables(place, case, slot.mode, slot.root, slot.cache_settings, hidden=hidden)
+        found = _variables(place, case, slot.mode, slot.root, slot.cache_settings, hidden=hidden)
         seen = isolation.make_view(slot.root, hidden, _ours(place), again=slot.mode not in _EMPTY)
         copies = _lay_artifacts(place.work, case, slot.root)
         before = _listings(slot, owners_of(case.backend, case.device, slot.mode))
@@ -216,120 +674,14 @@ def begin(place: RunContext, slot: Slot) -> Begun:
     order = place.next_order(f"{case.id} {slot.mode} round {slot.round}")
     started_at = place.clock.date()
     reading = telemetry.read(place.clock.now_s())
-    process = _spawn(place, case, job(place, slot), found, seen)
+    process = _spawn(place, case, _job(place, slot), found, seen)
     user_settings = machine_settings.of_user(base, found)
-    return Begun(slot, process, order, started_at, before, reading, found, user_settings)
-
-
-def first_results(place: RunContext, begun: Begun, *, together: bool = False) -> Running:
-    """Wait for the first results of a process; ``together``: others started meanwhile.
-
-    Raises:
-        ProcessFailedError: it gave none.
-    """
-    slot, process = begun.slot, begun.process
-    if together:
-        process.count_from_now()
-    try:
-        reply = replies.receive(process, replies.Start)
-    except BaseException as error:
-        cancel(place, begun)
-        if isinstance(error, ProcessFailedError):
-            error.wall_s, error.order = process.wait().wall_s, begun.order
-        raise
-    # Whose processor time it was, nobody can say where others started at the same time.
-    cpu_s = None if together else process.cpu_so_far()
-    after = telemetry.read(place.clock.now_s())
-    expected = place.inputs.get(slot.case.group) if slot.case.shares_inputs else None
-    running = Running(
-        **vars(begun),
-        start=reply,
-        start_after=after,
-        start_cpu_s=cpu_s,
-        together=together,
-        input_sha256=expected,
-    )
-    if slot.persistent:
-        running.after = _listings(slot, running.before)
-    return running
-
-
-def cancel(place: RunContext, begun: Begun) -> None:
-    """End a process whose first results are not wanted any more."""
-    if begun.process.exit is None:
-        begun.process.kill()
-    place.measured_s += begun.process.active_s
+    return Begun(place, slot, process, order, started_at, before, reading, found, user_settings)
 
 
 def _listings(slot: Slot, owners: Iterable[str]) -> dict[str, Listing]:
     # In its home, links are the user's files.
     return {owner: listing.take(slot.root / owner, links=owner != HOME) for owner in owners}
-
-
-def bind(running: Running, processors: Sequence[int]) -> None:
-    """Let the main thread of a process run on these processors only."""
-    # A process that is gone is found out by what is asked of it next.
-    with suppress(OSError):
-        os.sched_setaffinity(running.process.pid, processors)
-
-
-def block(
-    place: RunContext, running: Running, batch: int, seconds: float, limit: int
-) -> tuple[replies.BlockReply, int]:
-    """Let a held process run one block of warm calls; return it and its position in time.
-
-    Raises:
-        ProcessFailedError: it died or hung in it.
-    """
-    process = running.process
-    order = place.next_order(f"{running.slot.case.id} block")
-    cpu_s, before = process.cpu_so_far(), telemetry.read(place.clock.now_s())
-    process.go_on()
-    process.send({"op": "block", "batch": batch, "seconds": seconds, "limit": limit})
-    reply = replies.receive(process, replies.BlockReply)
-    process.hold()
-    after, cpu_after_s = telemetry.read(place.clock.now_s()), process.cpu_so_far()
-    used_s = None if cpu_s is None or cpu_after_s is None else cpu_after_s - cpu_s
-    running.readings.append(telemetry.BlockReading(before, after, used_s))
-    return reply, order
-
-
-def ask_to_end(running: Running) -> None:
-    """Let a held process come to its end, before it is waited for."""
-    running.process.go_on()
-    running.process.send({"op": "quit"})
-    running.asked_to_end = True
-
-
-def finish(place: RunContext, running: Running) -> None:
-    """End a process and hear its last word.
-
-    Raises:
-        ProcessFailedError: it failed on the way out.
-    """
-    process = running.process
-    try:
-        if running.asked_to_end:
-            process.count_from_now()
-        elif running.slot.persistent:
-            ask_to_end(running)
-        running.end = replies.receive(process, replies.End)
-        _refuse_unchecked(running)
-        if running.end.more:
-            if not running.slot.persistent:
-                running.after = _listings(running.slot, running.before)
-                process.send({"op": "others"})
-            running.other_calls = _other_calls(process)
-        elif running.slot.persistent and "function" in running.slot.case.job:
-            running.other_calls = because("shown_by_others")
-    except BaseException:
-        process.kill()
-        raise
-    finally:
-        running.wall_s = process.wait().wall_s
-        _count(place, running)
-    if not running.slot.persistent and not running.end.more:
-        running.after = _listings(running.slot, running.before)
 
 
 def _other_calls(process: MeasuredProcess) -> replies.OtherCallsReply | Reason:
@@ -340,32 +692,6 @@ def _other_calls(process: MeasuredProcess) -> replies.OtherCallsReply | Reason:
         return error.reason
     except OutOfTimeError:
         return because("no_time_left")
-
-
-def _refuse_unchecked(running: Running) -> None:
-    """Refuse a process that never said what its first output was held against.
-
-    Raises:
-        ProcessFailedError: it did not.
-    """
-    end = running.end
-    if running.start.input_sha256 is None and (end is None or end.first is None):
-        reason = because("malformed", message="end", text="it has no check of the first output")
-        raise ProcessFailedError(reason, running.process.output_tail)
-
-
-def abandon(place: RunContext, running: Running) -> None:
-    """End a process whose result is not wanted any more, whatever it does."""
-    if running.process.exit is None:
-        running.process.kill()
-    _count(place, running)
-
-
-def _count(place: RunContext, running: Running) -> None:
-    """Add the time of a process that has ended, once."""
-    if not running.counted:
-        place.measured_s += running.process.active_s
-    running.counted = True
 
 
 def compute_reference(place: RunContext, case: Case) -> str:
@@ -416,7 +742,7 @@ def make_artifacts(place: RunContext, case: Case) -> Making:
         for path in (root, folder):
             isolation.discard(path)
             path.mkdir(parents=True)
-        found = variables(place, case, _MAKING_MODE, root)
+        found = _variables(place, case, _MAKING_MODE, root)
     except OSError as error:
         raise storage_error(root, error) from error
     before = {
@@ -440,22 +766,22 @@ def make_artifacts(place: RunContext, case: Case) -> Making:
     made = _describe_artifacts(folder)
     if not made:
         raise _explained(ProcessFailedError(because("no_artifact"), process.output_tail))
-    spans = observe.phases(reply.entered_ns, reply.phases, process.spawned_ns)
+    spans = reply.spans(process.spawned_ns)
     return Making(
         case=case.id,
         order=order,
         started_at=date,
         wall_s=ended.wall_s,
         phases=spans,
-        parts=observe.call_parts(reply.parts, spans[-1].duration_s),
+        parts=reply.parts.within(spans[-1].duration_s),
         artifacts=made,
-        evidence=observe.evidence(
+        evidence=_evidence(
             before, {owner: listing.take(root / owner) for owner in before}, reply.counters
         ),
         input_sha256=reply.input_sha256,
-        device=observe.device(reply.device),
+        device=_device(reply.device),
         versions=reply.versions,
-        telemetry=telemetry.between(reading, after, ended.cpu_s, observe.totals_of(reply)),
+        telemetry=telemetry.between(reading, after, ended.cpu_s, reply.totals()),
     )
 
 

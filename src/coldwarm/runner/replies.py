@@ -1,34 +1,49 @@
-"""The shape of what a measured process may say; anything else is a failure of its own.
+"""What a measured process may say, and the record of it; anything else is a failure of its own.
 
 A candidate shares the process with the worker, so whatever comes up the pipe may have
 been written by either. A reply that does not have its shape is distinguished from one that has
 before anything is computed from it. What a process counts of itself has the fields of the
-record that it becomes a part of.
+record that it becomes a part of; a reply knows how to make that record.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import msgspec
+from msgspec.structs import asdict, replace
 
 from coldwarm import wire
 from coldwarm.contracts.base import Count, Record, Seconds, Sha256
 from coldwarm.contracts.observation import (
+    COUNTS,
+    PARTS,
     PHASES,
+    Block,
     BlockCounts,
     CacheCounts,
+    CacheEvidence,
     CallParts,
     Counts,
     Device,
+    FirstCallParts,
+    Gate,
     GateFigures,
     HarnessFigures,
+    LoopAccount,
+    OtherCalls,
     OtherCallSeconds,
+    Phase,
     PhaseCounts,
     ProcessTotals,
 )
-from coldwarm.contracts.reasons import Reason, because
+from coldwarm.contracts.reasons import Reason, because, missing
 from coldwarm.runner.spawn import MeasuredProcess, ProcessFailedError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from coldwarm.caches.listing import Listing
 
 _PHASES = [*PHASES[1:]]
 _LOOP_PHASES = [*_PHASES[:-1], "remaining_calls", _PHASES[-1]]
@@ -38,6 +53,11 @@ _Moment = Annotated[int, msgspec.Meta(ge=0, lt=2**62)]
 _Durations = Annotated[list[_Moment], msgspec.Meta(min_length=1)]
 _Stated = str | Reason
 """A reason as a process gives it: a code with its values, or words of its own."""
+_BY_PHASE = ("peak_rss_bytes", "involuntary_switches")
+_CLOCKS_S, _CLOCKS_SHARE = 1e-3, 0.01
+"""By how much clocks may disagree about one call."""
+NO_STATUS = because("not_told", by="this system")
+_NOT_TOLD = because("not_told", by="the backend")
 
 
 class _MalformedReplyError(Exception):
@@ -49,22 +69,52 @@ class _MalformedReplyError(Exception):
         self.reason = reason
 
 
-def as_reason(stated: _Stated) -> Reason:
+def _as_reason(stated: _Stated) -> Reason:
     """Return a reason of the measured side; words of its own are kept as they are."""
     return stated if isinstance(stated, Reason) else because("stated", text=stated)
 
 
-class PhaseReply(PhaseCounts, frozen=True, kw_only=True, forbid_unknown_fields=False):
+class _PhaseReply(PhaseCounts, frozen=True, kw_only=True, forbid_unknown_fields=False):
     """A phase, on the clock of the process."""
 
     begin_ns: _Moment
     end_ns: _Moment
+
+    def phase(self, spawned_ns: int) -> Phase:
+        """Return the phase on the axis that starts at the spawn."""
+        counted = {name: getattr(self, name) for name in _BY_PHASE}
+        return Phase(
+            name=self.name,
+            start_s=(self.begin_ns - spawned_ns) / 1e9,
+            duration_s=(self.end_ns - self.begin_ns) / 1e9,
+            **counted,
+            null_reasons=missing(counted, NO_STATUS),
+        )
+
+
+def _spans(entered_ns: int, phases: Sequence[_PhaseReply], spawned_ns: int) -> list[Phase]:
+    """Return the phases on the axis that starts at the spawn, the interpreter's first."""
+    interpreter = Phase(
+        name="interpreter",
+        start_s=0.0,
+        duration_s=(entered_ns - spawned_ns) / 1e9,
+        null_reasons=dict.fromkeys(_BY_PHASE, because("not_yet_read")),
+    )
+    return [interpreter, *(one.phase(spawned_ns) for one in phases)]
 
 
 class GateReply(GateFigures, frozen=True, kw_only=True):
     """An output against the reference."""
 
     reason: _Stated | None
+
+    def together(self, *later: GateReply | None) -> Gate:
+        """Return the worst check of a process's answers, of which this was the first."""
+        places = ("first_call", "last_call", "other_data")
+        known = {at: one for at, one in zip(places, (self, *later), strict=True) if one}
+        worst = max(known.values(), key=lambda one: (not one.passed, one.max_relative_error or 0.0))
+        reason = None if worst.reason is None else _as_reason(worst.reason)
+        return Gate(**asdict(worst) | {"reason": reason}, checked=list(known))
 
 
 class Counters(CacheCounts, frozen=True, kw_only=True, forbid_unknown_fields=False):
@@ -73,19 +123,98 @@ class Counters(CacheCounts, frozen=True, kw_only=True, forbid_unknown_fields=Fal
     raw: dict[str, float | int | str | None] = msgspec.field(default_factory=dict)
     reasons: dict[str, _Stated] = msgspec.field(default_factory=dict)
 
+    def evidence(
+        self,
+        owner: str,
+        before: Listing,
+        after: Listing,
+        raw: Mapping[str, int | None] | None = None,
+    ) -> CacheEvidence:
+        """Return what is known of the cache, by listings and counters; ``raw``: by nobody's."""
+        counts = {name: getattr(self, name) for name in COUNTS}
+        reasons = missing(counts, because("not_told", by=owner))
+        stated = {name: _as_reason(self.reasons[name]) for name in reasons if name in self.reasons}
+        return CacheEvidence(
+            owner=owner,
+            **counts,
+            files_before=before.count,
+            files_after=after.count,
+            bytes_before=before.total_bytes,
+            bytes_after=after.total_bytes,
+            new_files=after.new_since(before),
+            raw={**self.raw, **(raw or {})},
+            null_reasons=reasons | stated,
+        )
 
-class Parts(CallParts, frozen=True, kw_only=True, forbid_unknown_fields=False):
+
+class _Parts(CallParts, frozen=True, kw_only=True, forbid_unknown_fields=False):
     """The parts of a call, and why some are missing."""
 
     reasons: dict[str, _Stated] = msgspec.field(default_factory=dict)
 
+    def within(self, whole_s: float) -> FirstCallParts:
+        """Return the parts of a call, or of a loop; ``rest_s`` is what they leave of the whole.
 
-class LoopReply(Record, frozen=True, kw_only=True, forbid_unknown_fields=False):
+        Parts and whole come from several clocks: parts that exceed the whole by no more than
+        1 ms or 1 % are scaled to it. By more, the account is wrong, and none is published.
+        """
+        known: dict[str, float | None] = {name: getattr(self, name) for name in PARTS}
+        reasons = {name: _as_reason(stated) for name, stated in self.reasons.items()}
+        total_s = sum(value for value in known.values() if value is not None)
+        if total_s > whole_s + max(_CLOCKS_S, _CLOCKS_SHARE * whole_s):
+            exceed = because("parts_exceed", parts_s=total_s, whole_s=whole_s)
+            known, reasons, total_s = dict.fromkeys(PARTS), dict.fromkeys(PARTS, exceed), 0.0
+        elif total_s > whole_s:
+            scale = whole_s / total_s
+            known = {name: None if v is None else v * scale for name, v in known.items()}
+            total_s = whole_s
+        unknown = [name for name, value in known.items() if value is None]
+        return FirstCallParts(
+            **known,
+            rest_s=max(0.0, whole_s - total_s),
+            null_reasons={name: reasons.get(name, _NOT_TOLD) for name in unknown},
+        )
+
+    def joined(self, rest: _Parts) -> _Parts:
+        """Add the parts of further steps; a part that neither has is absent."""
+        sums = {}
+        for name in PARTS:
+            known = [value for side in (self, rest) if (value := getattr(side, name)) is not None]
+            sums[name] = sum(known) if known else None
+        return replace(self, **sums, reasons={**self.reasons, **rest.reasons})
+
+
+class _LoopReply(Record, frozen=True, kw_only=True, forbid_unknown_fields=False):
     """The loop of a scenario; ``parts`` are of all steps but the first."""
 
     steps_ns: _Durations
     compiles: list[Count] | None
-    parts: Parts
+    parts: _Parts
+
+    def account(self, first: _Parts, phases: Mapping[str, Phase]) -> LoopAccount:
+        """Return the account of the loop; ``first`` are the parts of its first step."""
+        first_call, remaining = phases["first_call"], phases["remaining_calls"]
+        total_s = remaining.start_s + remaining.duration_s
+        loop_s = first_call.duration_s + remaining.duration_s
+        parts = first.joined(self.parts).within(loop_s)
+        compiling = None
+        if self.compiles is not None:
+            compiling = [place for place, number in enumerate(self.compiles) if number]
+        known = [value for name in PARTS if (value := getattr(parts, name)) is not None]
+        reasons = {}
+        if compiling is None:
+            reasons["compiling_steps"] = _NOT_TOLD
+        if not known:
+            reasons["compiling_share"] = parts.null_reasons["compile_s"]
+        return LoopAccount(
+            total_s=total_s,
+            loop_s=loop_s,
+            steps_s=[step / 1e9 for step in self.steps_ns],
+            compiling_steps=compiling,
+            parts=parts,
+            compiling_share=sum(known) / total_s if known else None,
+            null_reasons=reasons,
+        )
 
 
 class Found(Record, frozen=True, kw_only=True, forbid_unknown_fields=False):
@@ -100,8 +229,8 @@ class Start(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag=
     """After the second call; of a process without blocks also after the gate."""
 
     entered_ns: _Moment
-    phases: list[PhaseReply]
-    parts: Parts
+    phases: list[_PhaseReply]
+    parts: _Parts
     counters: dict[str, Counters]
     device: Device
     versions: dict[str, str]
@@ -112,11 +241,15 @@ class Start(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag=
     input_sha256: Sha256 | None
     """``None``: its end has it, and the gate."""
     glibc: bool = True
-    loop: LoopReply | None = None
+    loop: _LoopReply | None = None
     moved: list[str] = msgspec.field(default_factory=list)
     """Settings by which the program has moved a cache away from where it was given one."""
     settings: Found | None = Found()
     """``None``: they could not be read."""
+
+    def spans(self, spawned_ns: int) -> list[Phase]:
+        """Return the phases on the axis that starts at the spawn, the interpreter's first."""
+        return _spans(self.entered_ns, self.phases, spawned_ns)
 
 
 class BlockReply(BlockCounts, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="block"):
@@ -128,12 +261,36 @@ class BlockReply(BlockCounts, frozen=True, kw_only=True, forbid_unknown_fields=F
     uncounted: _Stated | None = None
     """Why the compiles are unknown."""
 
+    def block(self, order: int, spawned_ns: int, bound_to: int | None = None) -> Block:
+        """Return the block, in seconds for one call."""
+        counted = {name: getattr(self, name) for name in BlockCounts.__struct_fields__}
+        reasons = missing(counted, NO_STATUS)
+        if self.compiles is None:
+            stated = self.uncounted
+            reasons["compiles"] = _NOT_TOLD if stated is None else _as_reason(stated)
+        if bound_to is None:
+            reasons["bound_to"] = because("not_bound")
+        return Block(
+            **counted,
+            order=order,
+            start_s=(self.start_ns - spawned_ns) / 1e9,
+            samples_s=[sample / self.batch / 1e9 for sample in self.samples_ns],
+            wall_s=self.wall_ns / 1e9,
+            bound_to=bound_to,
+            null_reasons=reasons,
+        )
+
 
 class _Ended(ProcessTotals, frozen=True, kw_only=True, forbid_unknown_fields=False):
     """What every process says last that runs a candidate."""
 
     counters: dict[str, Counters]
     device: Device
+
+    def totals(self) -> ProcessTotals:
+        """Return what the process has used in all, without what else it said."""
+        names = ProcessTotals.__struct_fields__
+        return ProcessTotals(**{name: getattr(self, name) for name in names})
 
 
 class _Checked(Record, frozen=True, kw_only=True):
@@ -154,6 +311,24 @@ class OtherCallsReply(OtherCallSeconds, frozen=True, kw_only=True, tag="other_ca
     unlike: Reason | None = None
     unchecked: Reason | None = None
     reasons: dict[str, _Stated] = msgspec.field(default_factory=dict)
+
+    def calls(self) -> OtherCalls:
+        """Return what calls took in other circumstances than those of the timed loop."""
+        seconds = {name: getattr(self, name) for name in OtherCallSeconds.__struct_fields__}
+        reasons = missing(seconds, NO_STATUS)
+        stated = {name: _as_reason(self.reasons[name]) for name in reasons if name in self.reasons}
+        if self.unchecked is not None:
+            stated["answers_checked"] = self.unchecked
+        return OtherCalls(
+            **seconds,
+            varied=self.varied,
+            not_varied=self.not_varied,
+            answer_changed=self.answer_changed,
+            answers_checked=None if self.unchecked is not None else self.unlike is None,
+            unlike=self.unlike,
+            folded=self.folded,
+            null_reasons={**reasons, **stated},
+        )
 
 
 class End(_Ended, frozen=True, kw_only=True, tag="end"):
@@ -179,10 +354,14 @@ class MadeReply(_Ended, frozen=True, kw_only=True, tag="made"):
     """What is made ahead of time is written."""
 
     entered_ns: _Moment
-    phases: list[PhaseReply]
-    parts: Parts
+    phases: list[_PhaseReply]
+    parts: _Parts
     input_sha256: Sha256
     versions: dict[str, str]
+
+    def spans(self, spawned_ns: int) -> list[Phase]:
+        """Return the phases on the axis that starts at the spawn, the interpreter's first."""
+        return _spans(self.entered_ns, self.phases, spawned_ns)
 
 
 class Inspection(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="inspect"):
@@ -271,7 +450,7 @@ class _Failed(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, ta
         """The reason as data; the one place that reads the words of a worker."""
         if self.reason == "gpu_unavailable":
             return because("gpu_unavailable")
-        return as_reason(self.reason)
+        return _as_reason(self.reason)
 
 
 _R = TypeVar("_R", bound=Record)

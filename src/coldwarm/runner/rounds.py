@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any
 from coldwarm.caches import modes
 from coldwarm.contracts.base import FILLED, WARM, CacheMode
 from coldwarm.contracts.observation import published
-from coldwarm.runner import isolation, launch, ledger, observe
+from coldwarm.runner import isolation, launch, ledger
 from coldwarm.runner.case_list import (
     BLOCK_LIMIT,
     affinity,
@@ -42,8 +42,8 @@ from coldwarm.runner.case_list import (
 )
 from coldwarm.runner.harness import MOST_TRIES
 from coldwarm.runner.identifying import observation_without
+from coldwarm.runner.launch import Running, Slot
 from coldwarm.runner.ledger import used_s
-from coldwarm.runner.observe import Running, Slot
 from coldwarm.runner.spawn import ENDING, ProcessFailedError
 from coldwarm.stats.cautions import UNEVEN
 from coldwarm.stats.costs import EMPTY
@@ -65,8 +65,8 @@ if TYPE_CHECKING:
     from coldwarm.contracts.observation import Block, CacheEvidence, Observation
     from coldwarm.runner.case_list import Case, Options
     from coldwarm.runner.directory import RunDirectory
+    from coldwarm.runner.launch import Begun, RunContext
     from coldwarm.runner.ledger import Ledger, Listener
-    from coldwarm.runner.observe import Begun, RunContext, Running
 
     Shuffle = Callable[[list[Running], int], list[Running]]
     Failed = Callable[[Running, ProcessFailedError], None]
@@ -194,13 +194,13 @@ class Rounds:
         """
         place, wall_s = self.place, error.wall_s
         if running is not None:
-            launch.abandon(place, running)
+            running.abandon()
             wall_s = running.process.wait().wall_s
         isolation.check_disk(place.work, f"{error.reason}\n{error.detail}")
         order = error.order if running is None else running.order
         if order is None:  # there was no process
             order = max(len(place.order) - 1, 0)
-        return observe.failed(slot, error, place.clock.date(), order, wall_s)
+        return launch.failed(slot, error, place.clock.date(), order, wall_s)
 
     def _record(self, observation: Observation) -> None:
         if self.place.options.leave_out_private:
@@ -265,7 +265,7 @@ class Rounds:
                 return
             slot = self._slot(case, mode, round_, persistent=False)
             observation = self._whole(slot)
-            self._hidden[case.id] |= observe.files_of_earlier(observation)
+            self._hidden[case.id] |= launch.files_of_earlier(observation)
             self._record(observation)
             filled = mode == EMPTY and observation.status == "ok"
             if filled:
@@ -299,10 +299,10 @@ class Rounds:
         running = None
         try:
             running = launch.start(self.place, slot)
-            launch.finish(self.place, running)
+            running.finish()
         except ProcessFailedError as error:
             return self._failure(slot, error, running)
-        return observe.observation(running)
+        return running.observation()
 
     def _fill(self, case: Case, round_: int) -> bool:
         """Make sure that there are filled caches, by a run that is thrown away if need be."""
@@ -350,13 +350,13 @@ class Rounds:
             live = self._turns.run(live, shuffle)
             if not any(running.slot.other_calls for running in live):  # which are timed alone
                 for running in live:
-                    launch.ask_to_end(running)
+                    running.ask_to_end()
             while live:  # those beside first, as they use the caches of the plain ones
                 self._end(live.pop())
         finally:
             starts.cancel()
             for running in live:
-                launch.abandon(self.place, running)
+                running.abandon()
 
     def _together(self, cases: Sequence[Case], round_: int) -> list[Slot]:
         """Return the slots that may start together: only their warm calls are asked for.
@@ -401,12 +401,12 @@ class Rounds:
                 self._drop(slot)
                 continue
             running.process.hold()
-            observation = observe.observation(running)
+            observation = running.observation()
             if observation.status != "ok":  # else its end says all, and that its answer was right
                 self._record(observation)
             if observation.status == "ok":
                 return running
-            launch.abandon(self.place, running)
+            running.abandon()
             self._drop(slot)
         return None
 
@@ -417,11 +417,11 @@ class Rounds:
 
     def _end(self, running: Running) -> None:
         try:
-            launch.finish(self.place, running)
+            running.finish()
         except ProcessFailedError as error:
             observation = self._failure(running.slot, error, running)
         else:
-            observation = observe.observation(running)
+            observation = running.observation()
         self._record(observation)
         kept = self._filled.get(running.slot.case.id) == running.slot.root
         if running.slot.allocator != "keeps_memory" and (observation.status != "ok" or not kept):
@@ -509,12 +509,12 @@ class _Starts:
         begun = self._begun.pop(slot.case.id, None)
         if begun is None:
             return launch.start(self.place, slot)
-        return launch.first_results(self.place, begun, together=True)
+        return begun.first_results(together=True)
 
     def cancel(self) -> None:
         """End what was started and not taken."""
         while self._begun:
-            launch.cancel(self.place, self._begun.popitem()[1])
+            self._begun.popitem()[1].cancel()
 
     def _begin(self) -> None:
         while self.waiting and len(self._begun) < self._at_once:
@@ -566,7 +566,7 @@ class _Turns:
                 if turn < counts[running.slot.case.id] and not self._tried(running, turn, bound_to):
                     live = [other for other in live if other is not running]
         for running in live:
-            launch.bind(running, affinity(self.place.options))
+            running.bind(affinity(self.place.options))
         self._learn(live)
         return live
 
@@ -583,7 +583,7 @@ class _Turns:
     def _first(self, running: Running) -> Block:
         if running.slot.case.id in self._call_s:
             return self._block(running, None, _FIRST_BLOCK_S)
-        made = self._taken(running, 1, _FIRST_BLOCK_S)
+        made = running.block(1, _FIRST_BLOCK_S, BLOCK_LIMIT)
         later = made.samples_s[len(made.samples_s) // 2 :]
         second = running.start.phases[-1]
         # A burst may have struck the only call of the block; the second call is seldom shorter.
@@ -652,17 +652,8 @@ class _Turns:
         batch = batch_for(self._call_s[case.id]) if case.batches else 1
         seconds = min(at_most_s, self._seconds(running))
         if bound_to is not None:
-            launch.bind(running, [bound_to])
-        return self._taken(running, batch, seconds, bound_to)
-
-    def _taken(
-        self, running: Running, batch: int, seconds: float, bound_to: int | None = None
-    ) -> Block:
-        """Let a process run a block and put it down."""
-        reply, order = launch.block(self.place, running, batch, seconds, BLOCK_LIMIT)
-        made = observe.block(reply, order, running.process.spawned_ns, bound_to)
-        running.blocks.append(made)
-        return made
+            running.bind([bound_to])
+        return running.block(batch, seconds, BLOCK_LIMIT, bound_to)
 
 
 _FIRST_CALLS, _FIRST_S = 256, 1.5

@@ -38,8 +38,8 @@ from coldwarm.runner.case_list import choose
 from coldwarm.runner.directory import JOURNAL, RunDirectory
 from coldwarm.runner.effort import Budget, Estimates, RoundChooser, seconds_left, wanting
 from coldwarm.runner.harness import harness_sha256
+from coldwarm.runner.launch import RunContext, reason_against
 from coldwarm.runner.ledger import Ledger, Listener, in_order, places_of, used_s
-from coldwarm.runner.observe import RunContext, reason_against
 from coldwarm.runner.rounds import Rounds
 from coldwarm.runner.spawn import Guard, OutOfTimeError, ProcessFailedError, terminable
 from coldwarm.stats import outcome
