@@ -21,7 +21,7 @@ from coldwarm.contracts.reasons import Reason
 from coldwarm.errors import UsageError
 from coldwarm.functions import transfer, values
 from coldwarm.functions.arguments import Call
-from coldwarm.inprocess import carrying, warm_calls
+from coldwarm.inprocess import sending, warm_calls
 from coldwarm.report.sentences import with_advice
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ once = public.Benchmark(processes=1)
 
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(warm_calls, "BLOCK_S", 0.01)
-    monkeypatch.setattr(warm_calls, "BLOCKS", 3)
+    monkeypatch.setattr(warm_calls, "_BLOCK_S", 0.01)
+    monkeypatch.setattr(warm_calls, "_BLOCKS", 3)
 
 
 def is_cold(result: BenchResult) -> bool:
@@ -206,8 +206,9 @@ def test_texts_are_compared_by_equality() -> None:
 
 
 def refused(folder: Path, function: Any, *arguments: Any, **names: Any) -> str:
-    with pytest.raises(carrying.NotCarriedError) as error:
-        carrying.write(Call(arguments, {}), function, None, folder, carrying.by_identity(names))
+    given = sending.Given(function, Call(arguments, {}), None, names, {})
+    with pytest.raises(sending.NotCarriedError) as error:
+        sending.target_of(given, folder / str(len(list(folder.iterdir()))))
     return with_advice(error.value.reason)
 
 
@@ -241,12 +242,14 @@ def test_a_pickle_names_the_modules_that_it_needs(tmp_path: Path) -> None:
     def fit(start: Any) -> Any:
         return scipy.optimize.minimize(lambda p: (p**2).sum(), start)
 
-    carrying.write(Call((np.ones(2),), {}), fit, None, tmp_path, {})
-    names = transfer.carried_modules(str(tmp_path))
+    given = sending.Given(fit, Call((np.ones(2),), {}), None, {}, {})
+    target = sending.target_of(given, tmp_path / "given")
+    assert target.carried
+    names = transfer.carried_modules(str(target.arguments))
     assert "scipy.optimize" in names
     assert any(name.partition(".")[0] == "numpy" for name in names)
     assert not {"__main__", "cloudpickle", "cloudpickle.cloudpickle"} & set(names)
-    function, call, sync = transfer.load(str(tmp_path))
+    function, call, sync = transfer.load(str(target.arguments))
     assert sync is None
     assert function(*call.positional).x == pytest.approx([0.0, 0.0], abs=1e-6)
 

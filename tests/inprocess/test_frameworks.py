@@ -69,7 +69,7 @@ def test_blocks_in_which_something_is_compiled_do_not_count(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     jax = pytest.importorskip("jax")
-    monkeypatch.setattr(warm_calls, "BLOCKS", 3)
+    monkeypatch.setattr(warm_calls, "_BLOCKS", 3)
     sizes = iter(range(1, 10**6))
     result = Benchmark(cold=False, time_budget_s=2)(
         lambda: jax.jit(lambda x: x + 1)(jax.numpy.ones(next(sizes)))

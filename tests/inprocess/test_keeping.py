@@ -11,10 +11,12 @@ import pytest
 import coldwarm
 from coldwarm.functions import transfer
 from coldwarm.functions.arguments import Call
-from coldwarm.inprocess import carrying
+from coldwarm.inprocess import sending
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from coldwarm.runner.functions.targets import Target
 
 WORK_S = 0.02
 HEAD = f"""
@@ -239,10 +241,16 @@ def _cell(text: str) -> Any:
     return function
 
 
+def _carried(function: Any, folder: Path) -> Target:
+    """Return how fresh processes get a function of this process alone."""
+    given = sending.Given(function, Call((3,), {}), None, {}, {})
+    target = sending.target_of(given, folder / str(len(list(folder.iterdir()))))
+    assert target.carried
+    return target
+
+
 def _carried_call_s(function: Any, folder: Path) -> float:
-    kept = carrying.state_of(function)
-    carrying.write(Call((3,), {}), function, None, folder, {}, memos=kept.memos)
-    loaded, call, _ = transfer.load(str(folder))
+    loaded, call, _ = transfer.load(str(_carried(function, folder).arguments))
     before = function(3)
     begin_s = time.perf_counter()
     assert loaded(*call.positional) == before
@@ -252,14 +260,14 @@ def _carried_call_s(function: Any, folder: Path) -> float:
 @pytest.mark.parametrize("text", EMPTIED.values(), ids=EMPTIED)
 def test_memos_travel_empty(text: str, tmp_path: Path) -> None:
     function = _cell(text)
-    assert carrying.state_of(function).others == []
+    assert _carried(function, tmp_path).state == ()
     assert _carried_call_s(function, tmp_path) >= WORK_S
     assert _carried_call_s(function, tmp_path) >= WORK_S  # what is here was left alone
 
 
 @pytest.mark.parametrize(("text", "names"), NAMED.values(), ids=NAMED)
-def test_other_state_is_named(text: str, names: list[str]) -> None:
-    assert carrying.state_of(_cell(text)).others == names
+def test_other_state_is_named(text: str, names: list[str], tmp_path: Path) -> None:
+    assert list(_carried(_cell(text), tmp_path).state) == names
 
 
 @pytest.mark.slow
@@ -295,8 +303,7 @@ def test_a_notebook_without_fresh_processes_says_that_answers_may_be_kept(case: 
 @pytest.mark.parametrize("text", HONEST.values(), ids=HONEST)
 def test_honest_functions_keep_nothing(text: str, tmp_path: Path) -> None:
     function = _cell(text)
-    kept = carrying.state_of(function)
-    assert (kept.memos, kept.others) == ({}, [])
+    assert _carried(function, tmp_path).state == ()
     assert _carried_call_s(function, tmp_path) >= WORK_S
 
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -22,13 +22,16 @@ from coldwarm.inprocess import sending, warm_calls
 from coldwarm.inprocess.bench import Benchmark, bench
 from coldwarm.inprocess.bench_result import BenchResult
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 warm_only = Benchmark(cold=False)
 
 
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(warm_calls, "BLOCK_S", 0.01)
-    monkeypatch.setattr(warm_calls, "BLOCKS", 3)
+    monkeypatch.setattr(warm_calls, "_BLOCK_S", 0.01)
+    monkeypatch.setattr(warm_calls, "_BLOCKS", 3)
 
 
 def norm(x: Any, *, power: int = 2) -> Any:
@@ -79,7 +82,7 @@ def test_it_shows_as_a_table_everywhere() -> None:
     assert "warm call, this process" in repr(result)
     assert "one process" in repr(result)
     assert "| warm call, this process |" in result._repr_markdown_()
-    assert "<td>warm call, this process</td>" in result._repr_html_()
+    assert "<th>warm call, this process</th>" in result._repr_html_()
 
 
 def test_all_arguments_belong_to_the_function() -> None:
@@ -272,7 +275,7 @@ def test_it_works_in_a_thread_and_inside_a_running_event_loop() -> None:
 
 def test_a_budget_ends_the_calls() -> None:
     few = Benchmark(cold=False, time_budget_s=0.01)(norm, np.ones(10))
-    assert 2 <= len(few.samples_s) < 2 + warm_calls.BLOCKS, "a few blocks for five samples"
+    assert 2 <= len(few.samples_s) < 2 + warm_calls._BLOCKS, "a few blocks for five samples"
 
 
 class Model:
@@ -296,15 +299,15 @@ def test_calls_are_counted_for_each_run_of_a_file() -> None:
         assert scope["found"] == [1, 2, 3]
 
 
-def test_names_are_found_by_the_object_that_they_hold() -> None:
+def test_names_are_found_by_the_object_that_they_hold(tmp_path: Path) -> None:
     for function, module, name in (
         (ALIAS, __name__, "ALIAS"),
         (Model.predict, __name__, "Model.predict"),
         (np.linalg.norm, "numpy.linalg", "norm"),
     ):
-        target = sending.find(function, globals(), {})
-        assert target is not None
-        assert (target.module, target.name) == (module, name)
+        given = sending.Given(function, Call((), {}), None, globals(), {})
+        target = sending.target_of(given, tmp_path / name)
+        assert (target.module, target.name, target.carried) == (module, name, False)
 
 
 ALIAS = functools.partial(norm, power=4)
@@ -379,8 +382,8 @@ def test_what_the_median_of_its_calls_does_not_tell_is_a_caution(
         time.sleep(0.05 if len(calls) % 3 == 0 else 0.002)  # noise is between them
         return 1.0
 
-    monkeypatch.setattr(warm_calls, "BLOCK_S", 0.1)  # enough samples of both levels
-    monkeypatch.setattr(warm_calls, "BLOCKS", 10)
+    monkeypatch.setattr(warm_calls, "_BLOCK_S", 0.1)  # enough samples of both levels
+    monkeypatch.setattr(warm_calls, "_BLOCKS", 10)
     assert "two_levels" in _codes(warm_only(uneven))
 
     @functools.cache

@@ -15,12 +15,10 @@ from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.errors import ColdwarmError, UsageError
 from coldwarm.functions import values
 from coldwarm.functions.arguments import Call
-from coldwarm.inprocess import carrying
+from coldwarm.inprocess import sending
 from coldwarm.inprocess import warm_calls as warm
-from coldwarm.inprocess.bench_comparison import comparison_of
-from coldwarm.inprocess.bench_result import NOT_ASKED, result_of
-from coldwarm.inprocess.carrying import NotCarriedError
-from coldwarm.inprocess.sending import Given, count_call, name_of, target_of
+from coldwarm.inprocess.bench_result import NOT_ASKED, comparison_of, result_of
+from coldwarm.inprocess.sending import Given, NotCarriedError, count_call, name_of, target_of
 from coldwarm.report.progress import open_progress
 from coldwarm.report.sentences import with_advice
 from coldwarm.report.shown import PlainConsole
@@ -36,8 +34,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.inprocess.bench_comparison import BenchComparison
-    from coldwarm.inprocess.bench_result import BenchResult
+    from coldwarm.inprocess.bench_result import BenchComparison, BenchResult
     from coldwarm.inprocess.warm_calls import InProcess
     from coldwarm.runner.suite import Outcome
 
@@ -172,7 +169,7 @@ class Benchmark:
                 why = error.reason
         with warm.quiet():
             here = warm.measure(
-                carrying.of_its_own(given.function),
+                sending.of_its_own(given.function),
                 given.call,
                 given.name,
                 warm=self._warm,

@@ -1,19 +1,21 @@
-"""What ``coldwarm.bench`` of one function returns: figures, raw samples, and tables to look at."""
+"""What ``coldwarm.bench`` returns, of one function or of several: figures and tables."""
 
 from __future__ import annotations
 
-import textwrap
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from coldwarm.caches.modes import EVERY_CALL
+from coldwarm.contracts import codec
+from coldwarm.contracts.policy import Policy
 from coldwarm.contracts.reasons import Reason, because, is_wrong
-from coldwarm.errors import printable
-from coldwarm.report import filled, html, markdown, units
+from coldwarm.report import answer_text, bench, filled, html, markdown, terminal, units
+from coldwarm.report.document import Document, Paragraph, table
 from coldwarm.report.headline import around
 from coldwarm.report.sentences import CAUTION_ADVICE, caution_words, counted, with_advice, words
 from coldwarm.report.words import mode_name
 from coldwarm.runner.case_list import COLD
+from coldwarm.stats.bench_report import bench_report
 from coldwarm.stats.cautions import other_calls, partly_tried, two_levels, untried
 from coldwarm.stats.selection import warm_processes
 from coldwarm.stats.summarise import warm_summary
@@ -21,11 +23,13 @@ from coldwarm.stats.summarise import warm_summary
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coldwarm.contracts.answer import Caution, Summary
+    from coldwarm.contracts.answer import Answer, Caution, Lead, Plan, Summary
     from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.bench import BenchReport
     from coldwarm.contracts.observation import Observation
-    from coldwarm.contracts.result import CaseResult, ColdSummary, WarmSummary
+    from coldwarm.contracts.result import CaseResult, ColdSummary, SuiteResult, WarmSummary
     from coldwarm.inprocess.warm_calls import InProcess
+    from coldwarm.runner.suite import Outcome
 
 
 NOT_ASKED = "not_asked"
@@ -42,8 +46,28 @@ _FRESH, _IN_PROCESS = "warm call, fresh processes", "warm call, this process"
 _WORDS = {**{str(k): v for k, v in _COLD_WORDS.items()}, "warm_fresh": _FRESH, "warm": _IN_PROCESS}
 
 
+class _Shown:
+    """A result that shows as its document: as text at a prompt, and in a notebook."""
+
+    def _document(self, *, ratios: bool = False) -> Document:
+        """Return the document; ``ratios``: with all verdicts, if it has any."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        """Return the answer and the tables as text."""
+        return terminal.text(self._document(), _WIDTH)
+
+    def _repr_markdown_(self) -> str:
+        """Return the same as Markdown."""
+        return markdown.text(self._document(ratios=True))
+
+    def _repr_html_(self) -> str:
+        """Return the same for a notebook."""
+        return html.fragment(self._document())
+
+
 @dataclass(frozen=True, repr=False)
-class BenchResult:
+class BenchResult(_Shown):
     """What ``coldwarm.bench`` has found out; what is ``None`` has its reason in ``missing``.
 
     Attributes:
@@ -125,64 +149,20 @@ class BenchResult:
         printed = self.output.partition("Traceback (most recent call last)")[0].split("\n")
         last = [line.strip() for line in printed if line.strip()][-_LINES:]
         remarks += [f"the process that failed printed last: {' / '.join(last)}"] if last else []
-        return [*remarks, *self.notes, *self._settings()]
+        return [*remarks, *self.notes]
 
-    def _settings(self) -> list[str]:
-        """Say what filled caches need, and what they give without it."""
-        needed = filled.of_cases([self.case] if self.case else [])
-        if not needed:
-            return []
-        own = filled.by_default([self.case] if self.case else [])
-        codes = [one.code for one in needed if one.code]
-        texts = [f"{filled.FILLED_TITLE}{': ' if codes else ''}{', '.join(codes)}"]
-        return texts + [f"{filled.BY_DEFAULT}: {figure}" for _, figure in own]
-
-    def _to_copy(self) -> list[str]:
-        """Return the lines that a shell takes, which are not to be broken."""
-        needed = filled.of_cases([self.case] if self.case else [])
-        return [one.line for one in needed if one.line]
-
-    def __repr__(self) -> str:
-        """Return the table as text."""
-        rows = [_COLUMNS, *self.rows()]
-        widths = [max(len(row[place]) for row in rows) for place in range(len(_COLUMNS))]
-        lines = [
-            "  ".join(
-                cell.rjust(width) if place == 1 else cell.ljust(width)
-                for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in rows
-        ]
-        remarks = [
-            part
-            for text in self.remarks()
-            for part in textwrap.wrap(printable(text), _WIDTH, subsequent_indent="  ")
-        ]
-        return "\n".join(map(printable, [self.name, *lines, *remarks, *self._to_copy()]))
-
-    def _repr_markdown_(self) -> str:
-        """Return the table as Markdown."""
-        head = f"| {' | '.join(_COLUMNS)} |\n|---|---:|---|---|"
-        lines = [f"| {' | '.join(row)} |" for row in self.rows()]
-        remarks = [f"- {markdown.escaped(text)}" for text in self.remarks()]
-        copied = [f"- `{text}`" for text in self._to_copy()]
-        return "\n".join(
-            [f"**{markdown.escaped(self.name)}**", "", head, *lines, "", *remarks, *copied]
-        )
-
-    def _repr_html_(self) -> str:
-        """Return the table for a notebook."""
-        head = "".join(f"<th>{html.escaped(one)}</th>" for one in _COLUMNS)
-        lines = "".join(
-            f"<tr>{''.join(f'<td>{html.escaped(cell)}</td>' for cell in row)}</tr>"
-            for row in self.rows()
-        )
-        remarks = "".join(f"<li>{html.escaped(text)}</li>" for text in self.remarks())
-        remarks += "".join(f"<li><code>{html.escaped(one)}</code></li>" for one in self._to_copy())
-        return (
-            f"<b>{html.escaped(self.name)}</b>"
-            f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
-            f"<ul>{remarks}</ul>"
+    def _document(self, *, ratios: bool = False) -> Document:
+        del ratios
+        cases = [self.case] if self.case else []
+        said = [Paragraph(text) for text in self.remarks()]
+        return Document(
+            "coldwarm bench",
+            (
+                Paragraph(self.name, "strong"),
+                table(_COLUMNS, self.rows()),
+                *said,
+                *filled.blocks(filled.of_cases(cases), filled.by_default(cases)),
+            ),
         )
 
 
@@ -329,3 +309,48 @@ def _cautions(
         ]
         cautions += [one for one in case.limitations if one.code in _SHOWN]
     return cautions
+
+
+@dataclass(frozen=True, repr=False)
+class BenchComparison(_Shown):
+    """What ``coldwarm.bench`` of several functions has found out, by the names of candidates.
+
+    Attributes:
+        report: Figures, verdicts with their intervals and break-even: what ``coldwarm bench
+            --json`` prints. Its first candidate is the reference.
+        suite: The run as a whole, in seconds and in the order of its processes.
+        cases: Everything about each candidate, the observations of its processes too.
+        plan: What the break-even is from; ``None``: not all of it was measured.
+    """
+
+    report: BenchReport
+    suite: SuiteResult
+    cases: dict[str, CaseResult]
+    plan: Plan | None = None
+
+    @property
+    def answered(self) -> Answer:
+        """The answer as data: ranges of calls, who leads, what would change it."""
+        return self.report.answers[0]
+
+    @property
+    def answer(self) -> list[str]:
+        """The answer in words, at most three lines."""
+        return [f"{one.label}: {one.text}" for one in answer_text.lines(self.answered)]
+
+    @property
+    def leads(self) -> list[Lead]:
+        """For each cache mode who is the fastest, and all verdicts: part of the answer."""
+        return self.answered.leads
+
+    def _document(self, *, ratios: bool = False) -> Document:
+        cases = list(self.cases.values())
+        return bench.document(self.report, self.suite, cases, self.plan, ratios=ratios)
+
+
+def comparison_of(outcome: Outcome) -> BenchComparison:
+    """Return what a run of several functions has found out."""
+    path = str(outcome.path)
+    report, plan = bench_report(outcome.suite, outcome.cases, path, Policy())
+    cases = {case.candidate: case for case in outcome.cases}
+    return BenchComparison(codec.without_secrets(report), outcome.suite, cases, plan)

@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from coldwarm.functions.arguments import Call
 
 
-BLOCK_S = 0.1
-BLOCKS = 10
+_BLOCK_S = 0.1
+_BLOCKS = 10
 """Blocks of warm calls at least; three times as many where the calls are not steady."""
 _FEWEST_BLOCKS = 3
 """Blocks in which every call compiled, after which no other would do otherwise."""
@@ -141,16 +141,16 @@ class _Blocks:
         later = blocks[0].samples_s[len(blocks[0].samples_s) // 2 :]
         call_s = statistics.median(later)
         batch = 1 if self._prepared.renew is not None else batch_for(call_s)
-        seconds = block_seconds(call_s, BLOCK_S)
-        while len(blocks) <= 3 * BLOCKS:
+        seconds = block_seconds(call_s, _BLOCK_S)
+        while len(blocks) <= 3 * _BLOCKS:
             self._block(batch, seconds)
             clean = [one.samples_s for one in blocks if one.compiles == 0 and one.batch == batch]
             enough = sum(map(len, clean)) >= FEWEST_SAMPLES
             every = len(blocks) >= _FEWEST_BLOCKS and judge_blocks(blocks).reason.code == EVERY_CALL
             late = ends_s is not None and _now_s() >= ends_s
-            if every or (late and (enough or len(blocks) >= BLOCKS)):
+            if every or (late and (enough or len(blocks) >= _BLOCKS)):
                 break
-            if len(blocks) > BLOCKS and enough and detect(clean).steady:
+            if len(blocks) > _BLOCKS and enough and detect(clean).steady:
                 break
 
     def _block(self, batch: int, seconds: float) -> None:
