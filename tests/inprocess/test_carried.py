@@ -21,7 +21,7 @@ from coldwarm.contracts.reasons import Reason
 from coldwarm.errors import UsageError
 from coldwarm.functions import transfer, values
 from coldwarm.functions.arguments import Call
-from coldwarm.inprocess import sending, warm_calls
+from coldwarm.inprocess import warm_calls
 from coldwarm.report.sentences import with_advice
 
 if TYPE_CHECKING:
@@ -206,6 +206,8 @@ def test_texts_are_compared_by_equality() -> None:
 
 
 def refused(folder: Path, function: Any, *arguments: Any, **names: Any) -> str:
+    from coldwarm.inprocess import sending
+
     given = sending.Given(function, Call(arguments, {}), None, names, {})
     with pytest.raises(sending.NotCarriedError) as error:
         sending.target_of(given, folder / str(len(list(folder.iterdir()))))
@@ -238,6 +240,8 @@ def test_what_cannot_be_carried_is_measured_in_this_process() -> None:
 
 def test_a_pickle_names_the_modules_that_it_needs(tmp_path: Path) -> None:
     import scipy.optimize
+
+    from coldwarm.inprocess import sending
 
     def fit(start: Any) -> Any:
         return scipy.optimize.minimize(lambda p: (p**2).sum(), start)

@@ -90,7 +90,7 @@ def test_no_listener_stays() -> None:
     def listeners() -> list[int]:
         kinds = ("event", "event_duration", "scalar")
         by_jax = [len(getattr(monitoring, f"get_{kind}_listeners")()) for kind in kinds]
-        return [*by_jax, *map(len, event._registered.values())]
+        return [*by_jax, *filter(None, map(len, event._registered.values()))]
 
     before, refresh = listeners(), BaseContext.refresh
     arrivals = Arrivals()

@@ -81,7 +81,7 @@ def test_three_functions_are_one_interleaved_bench_with_one_answer(tmp_path: Pat
     # One round after the other, not one candidate after the other.
     assert {"quick", "slow", "model"} == set(told["order"][:3])
     text = told["text"]
-    assert text.index("candidate") < text.index("The answer")
+    assert text.index("The answer") < text.index("candidate")
     assert text.count("Caveats") <= 1
     assert "× slower</b>" in told["html"]
     assert "<details>" in told["html"]

@@ -11,13 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from coldwarm.clock import TIME
+from coldwarm.contracts import codec
+from coldwarm.contracts.policy import Policy
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.errors import ColdwarmError, UsageError
 from coldwarm.functions import values
 from coldwarm.functions.arguments import Call
 from coldwarm.inprocess import sending
 from coldwarm.inprocess import warm_calls as warm
-from coldwarm.inprocess.bench_result import NOT_ASKED, comparison_of, result_of
+from coldwarm.inprocess.bench_result import NOT_ASKED, BenchComparison, result_of
 from coldwarm.inprocess.sending import Given, NotCarriedError, count_call, name_of, target_of
 from coldwarm.report.progress import open_progress
 from coldwarm.report.sentences import with_advice
@@ -27,6 +29,7 @@ from coldwarm.runner.functions.bench import FunctionBench
 from coldwarm.runner.functions.candidates import Setting
 from coldwarm.runner.functions.targets import Target, labelled, options
 from coldwarm.runner.spawn import Guard
+from coldwarm.stats.bench_report import bench_report
 
 if TYPE_CHECKING:
     import os
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.inprocess.bench_result import BenchComparison, BenchResult
+    from coldwarm.inprocess.bench_result import BenchResult
     from coldwarm.inprocess.warm_calls import InProcess
     from coldwarm.runner.suite import Outcome
 
@@ -153,7 +156,7 @@ class Benchmark:
             same = target.otherwise and replace(target.otherwise, label=named.label)
             found.append(replace(target, label=named.label, otherwise=same))
         try:
-            return comparison_of(self._fresh(found, given[0].call, work, began_s))
+            return _comparison_of(self._fresh(found, given[0].call, work, began_s))
         except RefusedError as error:
             raise UsageError(with_advice(error.reason)) from error
 
@@ -232,6 +235,13 @@ class Benchmark:
         if outcome.interrupted:
             raise KeyboardInterrupt
         return outcome
+
+
+def _comparison_of(outcome: Outcome) -> BenchComparison:
+    path = str(outcome.path)
+    report, plan = bench_report(outcome.suite, outcome.cases, path, Policy())
+    cases = {case.candidate: case for case in outcome.cases}
+    return BenchComparison(codec.without_secrets(report), outcome.suite, cases, plan)
 
 
 def _refuse_names(call: Call) -> None:

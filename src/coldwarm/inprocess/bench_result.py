@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from coldwarm.caches.modes import EVERY_CALL
-from coldwarm.contracts import codec
-from coldwarm.contracts.policy import Policy
 from coldwarm.contracts.reasons import Reason, because, is_wrong
 from coldwarm.report import answer_text, bench, filled, html, markdown, terminal, units
 from coldwarm.report.document import Document, Paragraph, table
@@ -15,7 +13,6 @@ from coldwarm.report.headline import around
 from coldwarm.report.sentences import CAUTION_ADVICE, caution_words, counted, with_advice, words
 from coldwarm.report.words import mode_name
 from coldwarm.runner.case_list import COLD
-from coldwarm.stats.bench_report import bench_report
 from coldwarm.stats.cautions import other_calls, partly_tried, two_levels, untried
 from coldwarm.stats.selection import warm_processes
 from coldwarm.stats.summarise import warm_summary
@@ -29,7 +26,6 @@ if TYPE_CHECKING:
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.result import CaseResult, ColdSummary, SuiteResult, WarmSummary
     from coldwarm.inprocess.warm_calls import InProcess
-    from coldwarm.runner.suite import Outcome
 
 
 NOT_ASKED = "not_asked"
@@ -346,11 +342,3 @@ class BenchComparison(_Shown):
     def _document(self, *, ratios: bool = False) -> Document:
         cases = list(self.cases.values())
         return bench.document(self.report, self.suite, cases, self.plan, ratios=ratios)
-
-
-def comparison_of(outcome: Outcome) -> BenchComparison:
-    """Return what a run of several functions has found out."""
-    path = str(outcome.path)
-    report, plan = bench_report(outcome.suite, outcome.cases, path, Policy())
-    cases = {case.candidate: case for case in outcome.cases}
-    return BenchComparison(codec.without_secrets(report), outcome.suite, cases, plan)
