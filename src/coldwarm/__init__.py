@@ -17,7 +17,7 @@ __version__ = "0.1.0"
 
 _WHERE = {
     "Benchmark": "coldwarm.inprocess.bench",
-    "BenchComparison": "coldwarm.inprocess.bench_result",
+    "BenchComparison": "coldwarm.inprocess.bench",
     "BenchResult": "coldwarm.inprocess.bench_result",
     "CaseResult": "coldwarm.contracts.result",
     "ColdwarmError": "coldwarm.errors",

@@ -6,7 +6,7 @@ import keyword
 import sys
 import threading
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -19,8 +19,10 @@ from coldwarm.functions import values
 from coldwarm.functions.arguments import Call
 from coldwarm.inprocess import sending
 from coldwarm.inprocess import warm_calls as warm
-from coldwarm.inprocess.bench_result import NOT_ASKED, BenchComparison, result_of
+from coldwarm.inprocess.bench_result import NOT_ASKED, ShownResult, result_of
 from coldwarm.inprocess.sending import Given, NotCarriedError, count_call, name_of, target_of
+from coldwarm.report import answer_text
+from coldwarm.report import bench as bench_text
 from coldwarm.report.progress import open_progress
 from coldwarm.report.sentences import with_advice
 from coldwarm.report.shown import PlainConsole
@@ -36,9 +38,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from types import FrameType
 
+    from coldwarm.contracts.answer import Answer, Lead, Plan
+    from coldwarm.contracts.bench import BenchReport
     from coldwarm.contracts.reasons import Reason
+    from coldwarm.contracts.result import CaseResult, SuiteResult
     from coldwarm.inprocess.bench_result import BenchResult
     from coldwarm.inprocess.warm_calls import InProcess
+    from coldwarm.report.document import Document
     from coldwarm.runner.suite import Outcome
 
     Several = Mapping[str, Callable[..., Any]] | Sequence[Callable[..., Any]]
@@ -50,6 +56,43 @@ _WARM_SHARE = 0.4
 """Of a time budget, for the calls in this process where fresh ones are to follow."""
 _AGAINST = "the answer in the process that asked"
 _FEWEST = 2
+
+
+@dataclass(frozen=True, repr=False)
+class BenchComparison(ShownResult):
+    """What ``coldwarm.bench`` of several functions has found out, by the names of candidates.
+
+    Attributes:
+        report: Figures, verdicts with their intervals and break-even: what ``coldwarm bench
+            --json`` prints. Its first candidate is the reference.
+        suite: The run as a whole, in seconds and in the order of its processes.
+        cases: Everything about each candidate, the observations of its processes too.
+        plan: What the break-even is from; ``None``: not all of it was measured.
+    """
+
+    report: BenchReport
+    suite: SuiteResult
+    cases: dict[str, CaseResult]
+    plan: Plan | None = None
+
+    @property
+    def answered(self) -> Answer:
+        """The answer as data: ranges of calls, who leads, what would change it."""
+        return self.report.answers[0]
+
+    @property
+    def answer(self) -> list[str]:
+        """The answer in words, at most three lines."""
+        return [f"{one.label}: {one.text}" for one in answer_text.lines(self.answered)]
+
+    @property
+    def leads(self) -> list[Lead]:
+        """For each cache mode who is the fastest, and all verdicts: part of the answer."""
+        return self.answered.leads
+
+    def _document(self, *, ratios: bool = False) -> Document:
+        cases = list(self.cases.values())
+        return bench_text.document(self.report, self.suite, cases, self.plan, ratios=ratios)
 
 
 class Benchmark:

@@ -1,4 +1,4 @@
-"""What ``coldwarm.bench`` returns, of one function or of several: figures and tables."""
+"""What ``coldwarm.bench`` returns, of one function: figures, raw samples, and a table."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from coldwarm.caches.modes import EVERY_CALL
 from coldwarm.contracts.reasons import Reason, because, is_wrong
-from coldwarm.report import answer_text, bench, filled, html, markdown, terminal, units
+from coldwarm.report import filled, html, markdown, terminal, units
 from coldwarm.report.document import Document, Paragraph, table
 from coldwarm.report.headline import around
 from coldwarm.report.sentences import CAUTION_ADVICE, caution_words, counted, with_advice, words
@@ -20,11 +20,10 @@ from coldwarm.stats.summarise import warm_summary
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coldwarm.contracts.answer import Answer, Caution, Lead, Plan, Summary
+    from coldwarm.contracts.answer import Caution, Summary
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.contracts.bench import BenchReport
     from coldwarm.contracts.observation import Observation
-    from coldwarm.contracts.result import CaseResult, ColdSummary, SuiteResult, WarmSummary
+    from coldwarm.contracts.result import CaseResult, ColdSummary, WarmSummary
     from coldwarm.inprocess.warm_calls import InProcess
 
 
@@ -42,7 +41,7 @@ _FRESH, _IN_PROCESS = "warm call, fresh processes", "warm call, this process"
 _WORDS = {**{str(k): v for k, v in _COLD_WORDS.items()}, "warm_fresh": _FRESH, "warm": _IN_PROCESS}
 
 
-class _Shown:
+class ShownResult:
     """A result that shows as its document: as text at a prompt, and in a notebook."""
 
     def _document(self, *, ratios: bool = False) -> Document:
@@ -63,7 +62,7 @@ class _Shown:
 
 
 @dataclass(frozen=True, repr=False)
-class BenchResult(_Shown):
+class BenchResult(ShownResult):
     """What ``coldwarm.bench`` has found out; what is ``None`` has its reason in ``missing``.
 
     Attributes:
@@ -305,40 +304,3 @@ def _cautions(
         ]
         cautions += [one for one in case.limitations if one.code in _SHOWN]
     return cautions
-
-
-@dataclass(frozen=True, repr=False)
-class BenchComparison(_Shown):
-    """What ``coldwarm.bench`` of several functions has found out, by the names of candidates.
-
-    Attributes:
-        report: Figures, verdicts with their intervals and break-even: what ``coldwarm bench
-            --json`` prints. Its first candidate is the reference.
-        suite: The run as a whole, in seconds and in the order of its processes.
-        cases: Everything about each candidate, the observations of its processes too.
-        plan: What the break-even is from; ``None``: not all of it was measured.
-    """
-
-    report: BenchReport
-    suite: SuiteResult
-    cases: dict[str, CaseResult]
-    plan: Plan | None = None
-
-    @property
-    def answered(self) -> Answer:
-        """The answer as data: ranges of calls, who leads, what would change it."""
-        return self.report.answers[0]
-
-    @property
-    def answer(self) -> list[str]:
-        """The answer in words, at most three lines."""
-        return [f"{one.label}: {one.text}" for one in answer_text.lines(self.answered)]
-
-    @property
-    def leads(self) -> list[Lead]:
-        """For each cache mode who is the fastest, and all verdicts: part of the answer."""
-        return self.answered.leads
-
-    def _document(self, *, ratios: bool = False) -> Document:
-        cases = list(self.cases.values())
-        return bench.document(self.report, self.suite, cases, self.plan, ratios=ratios)
