@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,8 @@ import msgspec
 from hypothesis import strategies as st
 from msgspec import inspect as types
 
-from coldwarm.contracts.reasons import UNITS, Reason, because, codes, parameters
+from coldwarm.contracts import reasons as declarations
+from coldwarm.contracts.reasons import Reason, because, declared
 
 if TYPE_CHECKING:
     from coldwarm.contracts.base import Record
@@ -22,18 +24,24 @@ def records(type_: type[Record]) -> st.SearchStrategy[Any]:
     return _strategy(types.type_info(type_))
 
 
+def codes() -> list[str]:
+    """Return every code, of all features: to find that none has a code, all are read."""
+    with suppress(KeyError):
+        declared("")
+    return sorted(declarations._DECLARED)
+
+
 def reasons() -> st.SearchStrategy[Reason]:
     """Return a strategy for reasons of any code, with values of its parameters' types."""
-    return st.sampled_from(sorted(codes())).flatmap(
-        lambda code: st.fixed_dictionaries({name: _value(name) for name in parameters(code)}).map(
-            lambda values: because(code, **values)
-        )
+    return st.sampled_from(codes()).flatmap(
+        lambda code: st.fixed_dictionaries(
+            {name: _value(kinds) for name, kinds in declared(code).types.items()}
+        ).map(lambda values: because(code, **values))
     )
 
 
-def _value(name: str) -> st.SearchStrategy[Any]:
-    kinds = next((kinds for unit, kinds in UNITS.items() if name.endswith(unit)), (str,))
-    if name.startswith("n_") or int in kinds:
+def _value(kinds: tuple[type, ...]) -> st.SearchStrategy[Any]:
+    if int in kinds:
         return st.integers(min_value=0, max_value=2**53)
     return st.lists(_TEXT, max_size=3) if list in kinds else _TEXT
 

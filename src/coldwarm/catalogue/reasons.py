@@ -1,6 +1,6 @@
 """What is said of patterns and claims."""
 
-from coldwarm.contracts.reasons import Codes
+from coldwarm.contracts.reasons import Codes, declare
 
 _REASONS = {
     "index_silent": "no package index gave an answer: {text}",
@@ -21,4 +21,4 @@ _ADVICE = {
 _PARAMETERS = {
     "counted": "count_name n_do n_dont",
 }
-CODES = Codes(_REASONS, _ADVICE, _PARAMETERS)
+declare(Codes(_REASONS, _ADVICE, _PARAMETERS))

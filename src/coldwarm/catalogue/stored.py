@@ -19,7 +19,6 @@ from coldwarm.contracts.catalogue import (
     NotJudged,
     PatternResult,
 )
-from coldwarm.contracts.parsing import fault
 from coldwarm.contracts.reader import NAME, inside
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import ContractError, UsageError
@@ -123,7 +122,7 @@ class Stored:
         try:
             return inside(self.folder, f"{path}/{NAME}")
         except ContractError as error:
-            raise fault(self.path, None, None, error.what) from None
+            raise ContractError(self.path, error.what) from None
 
 
 @dataclass(frozen=True)
@@ -219,7 +218,7 @@ def _again(one: Result, runs: Runs, stored: Stored) -> Result:
     except _NO_RULE as error:
         what = f"{one.id} has no evidence that its rule can judge by: "
         what += f"{type(error).__name__}: {error}"
-        raise fault(stored.path, None, None, what) from None
+        raise ContractError(stored.path, what) from None
 
 
 def _by_rule(one: Result, runs: Runs, below: str = "") -> Result:

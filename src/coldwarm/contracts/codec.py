@@ -23,7 +23,7 @@ import msgspec
 
 from coldwarm import __version__, installing, masking
 from coldwarm.contracts.base import Record, documents
-from coldwarm.contracts.parsing import explain, fault, line_of, parse, refuse_non_finite
+from coldwarm.contracts.parsing import explain, line_of, parse, refuse_non_finite
 from coldwarm.errors import ContractError, NewerVersionError, UsageError
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def _besides(mapping: dict[object, object], other: dict[object, object]) -> list
 
 
 def _unwritable(value: object, error: Exception) -> ContractError:
-    return fault(type(value).__name__, None, None, f"cannot be written as JSON: {error}")
+    return ContractError(type(value).__name__, f"cannot be written as JSON: {error}")
 
 
 def decode(data: bytes, path: str = "<bytes>") -> Record:
@@ -164,7 +164,7 @@ def decode(data: bytes, path: str = "<bytes>") -> Record:
     except msgspec.ValidationError as error:
         raise explain(error, document, contract.type, text, path) from None
     except RecursionError:
-        raise fault(path, None, None, "is nested too deeply for any artifact") from None
+        raise ContractError(path, "is nested too deeply for any artifact") from None
 
 
 def decode_as(type_: type[_R], data: bytes, path: str = "<bytes>") -> _R:
@@ -176,7 +176,7 @@ def decode_as(type_: type[_R], data: bytes, path: str = "<bytes>") -> _R:
     record = decode(data, path)
     if not isinstance(record, type_):
         found, wanted = _contract(type(record)).name, _contract(type_).name
-        raise fault(path, None, "schema_version", f"expected {wanted!r}, got {found!r}")
+        raise ContractError(path, f"expected {wanted!r}, got {found!r}", field="schema_version")
     return record
 
 
@@ -206,35 +206,37 @@ def read_bytes(path: Path) -> bytes:
     """
     try:
         if not stat.S_ISREG(path.stat().st_mode):
-            raise fault(str(path), None, None, "is no regular file")
+            raise ContractError(str(path), "is no regular file")
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
-        raise fault(str(path), None, None, f"cannot be read: {error.strerror}") from None
+        raise ContractError(str(path), f"cannot be read: {error.strerror}") from None
     except ValueError as error:  # a name that no file can have
-        raise fault(repr(str(path)), None, None, f"cannot be read: {error}") from None
+        raise ContractError(repr(str(path)), f"cannot be read: {error}") from None
     if len(data) > MAX_BYTES:
-        raise fault(str(path), None, None, f"is larger than {MAX_BYTES} bytes; no artifact is")
+        raise ContractError(str(path), f"is larger than {MAX_BYTES} bytes; no artifact is")
     return data
 
 
 def _recognise(document: Any, text: str, path: str) -> tuple[_Contract, dict[str, Any]]:
     """Return the contract of a document, and the document at the contract's version."""
     if not isinstance(document, dict):
-        raise fault(path, 1, None, "is no artifact: expected an object with a schema_version")
+        raise ContractError(
+            path, "is no artifact: expected an object with a schema_version", line=1
+        )
     named = document.get("schema_version")
     line = line_of(text, ("schema_version",))
     matched = _VERSION.match(named) if isinstance(named, str) else None
     contract = contracts().get(matched["kind"]) if matched else None
     if matched is None or contract is None:
-        raise fault(path, line, "schema_version", _unknown(named))
+        raise ContractError(path, _unknown(named), line=line, field="schema_version")
     if int(matched["number"]) > contract.version:
         what = f"{named} is newer than v{contract.version}, which this coldwarm {__version__}"
         advice = f"reads; install a newer coldwarm to read it: {installing.advice()}"
         raise NewerVersionError(path, f"{what} {advice}")
     if int(matched["number"]) < contract.version or named != contract.name:
         what = f"{named} is older than {contract.name}, which alone is read; measure again"
-        raise fault(path, line, "schema_version", what)
+        raise ContractError(path, what, line=line, field="schema_version")
     return contract, contract.type.mended(document)
 
 

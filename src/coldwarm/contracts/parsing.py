@@ -48,24 +48,24 @@ def parse(data: bytes, path: str) -> tuple[str, Any]:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise fault(path, line, None, f"is not UTF-8 text: {error.reason}") from None
+        raise ContractError(path, f"is not UTF-8 text: {error.reason}", line=line) from None
     try:
         return text, _load(text)
     except json.JSONDecodeError as error:
         place = f"{path}:{error.lineno}:{error.colno}"
-        raise fault(place, None, None, f"is not JSON: {error.msg}") from None
+        raise ContractError(place, f"is not JSON: {error.msg}") from None
     except RecursionError:
-        raise fault(path, None, None, _TOO_DEEP) from None
+        raise ContractError(path, _TOO_DEEP) from None
     except UnicodeEncodeError:
         what = "holds half of a surrogate pair, which is no text"
-        raise fault(path, None, None, what) from None
+        raise ContractError(path, what) from None
     except _TokenError as error:
-        raise fault(path, _line_of_token(text, error.token), None, str(error)) from None
+        raise ContractError(path, str(error), line=_line_of_token(text, error.token)) from None
     except _RepeatedKeyError:
         line, key = _line_of_repeated_key(text)
-        raise fault(path, line, key[:80], "stands twice in one object") from None
+        raise ContractError(path, "stands twice in one object", line=line, field=key[:80]) from None
     except ValueError as error:  # an integer of thousands of digits
-        raise fault(path, None, None, f"holds a number too long to read: {error}") from None
+        raise ContractError(path, f"holds a number too long to read: {error}") from None
 
 
 def refuse_non_finite(value: Any, name: str) -> None:
@@ -84,7 +84,7 @@ def refuse_non_finite(value: Any, name: str) -> None:
         if isinstance(item, float):
             if not math.isfinite(item):
                 what = f"{item} cannot be written; a value that was not measured is null"
-                raise fault(name, None, dotted(path) or None, what)
+                raise ContractError(name, what, field=dotted(path) or None)
         elif isinstance(item, dict):
             stack.extend(((*path, str(k)), part) for k, part in item.items() if _suspect(part))
         elif isinstance(item, list | tuple):
@@ -231,11 +231,6 @@ _NO_NAME = "Expected `str` matching regex '^(?!::)"
 _LONGEST_SHOWN = 60
 
 
-def fault(path: str, line: int | None, field: str | None, what: str) -> ContractError:
-    """Return the error for a fault in the file ``path``, its message in one line."""
-    return ContractError(path, what, line=line, field=field)
-
-
 def dotted(path: Sequence[str | int]) -> str:
     """Return a path as it is written in messages, such as ``cases[3].status``."""
     text = ""
@@ -278,8 +273,10 @@ def explain(
         if ", got " not in expected:
             expected += f", got {_short(_value_at(document, where))}"
     if text is None:
-        return fault(path, None, dotted(where), expected)
-    return fault(path, line_of(text, where), dotted(where) or None, f"{expected}; {_REMEDY}")
+        return ContractError(path, expected, field=dotted(where))
+    return ContractError(
+        path, f"{expected}; {_REMEDY}", line=line_of(text, where), field=dotted(where) or None
+    )
 
 
 def _value_at(document: Any, path: Sequence[str | int]) -> Any:

@@ -24,7 +24,7 @@ from coldwarm.contracts.nextstat import (
     index_row,
     tally,
 )
-from coldwarm.contracts.parsing import dotted, fault, line_of
+from coldwarm.contracts.parsing import dotted, line_of
 from coldwarm.contracts.result import CaseResult, Measured, SuiteResult
 from coldwarm.contracts.run_journal import JournalEntry, header_of, stream
 from coldwarm.errors import ContractError, UsageError, shorten
@@ -47,7 +47,7 @@ def inside(folder: Path, named: str) -> Path:
     """
 
     def refused(what: str) -> ContractError:
-        return fault(str(folder), None, None, f"{shorten(named)!r} {what}")
+        return ContractError(str(folder), f"{shorten(named)!r} {what}")
 
     pure = PurePosixPath(named)
     if len(named) > _LONGEST:
@@ -200,7 +200,7 @@ class Index:
         return record
 
     def _fault(self, at: _At, what: str) -> _Checked:
-        error = fault(str(self.path), line_of(self._text, at), dotted(at), what)
+        error = ContractError(str(self.path), what, line=line_of(self._text, at), field=dotted(at))
         return _Checked(self.path, self.suite, error)
 
 
@@ -240,7 +240,7 @@ def check(path: Path) -> Iterator[ArtifactFinding]:
         files = artifacts(path)
         if not files:
             what = "holds no artifact (*.json, *.jsonl)"
-            yield _broken(path, fault(str(path), None, None, what))
+            yield _broken(path, ContractError(str(path), what))
         for file in files:
             yield from _file(file, path)
 
@@ -262,7 +262,7 @@ def _file(path: Path, folder: Path | None = None) -> Iterator[ArtifactFinding]:
         try:
             inside(folder, path.relative_to(folder).as_posix())
         except ContractError as error:
-            yield _broken(path, fault(str(path), None, None, error.what))
+            yield _broken(path, ContractError(str(path), error.what))
             return
     if path.suffix == ".jsonl":
         yield from _journal(path)
@@ -288,7 +288,7 @@ def _journal(path: Path) -> Iterator[ArtifactFinding]:
             else:
                 damaged = True
                 what = f"{found.what}; the other lines are not affected"
-                yield _broken(path, fault(str(path), found.line, None, what), "journal")
+                yield _broken(path, ContractError(str(path), what, line=found.line), "journal")
     except ContractError as error:
         yield _broken(path, error, "journal")
         return
@@ -329,7 +329,7 @@ def _unlisted(file: Path, index: Path) -> Iterator[ArtifactFinding]:
     for finding in _file(file, index.parent):
         if finding.fault is None and finding.contract.rpartition(".v")[0] in _LISTED:
             what = f"is not in the index {index}; {_ADVICE}"
-            yield _broken(file, fault(str(file), None, None, what), finding.contract)
+            yield _broken(file, ContractError(str(file), what), finding.contract)
         else:
             yield finding
 
@@ -383,7 +383,9 @@ def _run(path: Path) -> Measured:
         records[file] = record
     suite = index.suite
     if not isinstance(suite, SuiteResult):
-        raise fault(str(path), 1, "schema_version", "is the index of published results alone")
+        raise ContractError(
+            str(path), "is the index of published results alone", line=1, field="schema_version"
+        )
     environment = records.pop(folder / suite.environment_path)
     cases = {c.case: (str(file), c) for file, c in records.items() if isinstance(c, CaseResult)}
     return Measured(

@@ -1,13 +1,14 @@
 """Reasons as data: every caution, rejection, limitation and refusal.
 
-A reason is a code with parameters. Each feature declares its ``CODES`` in its module ``reasons``.
-No module chooses by the words. The name of a parameter states its unit and with it its type: see
-``UNITS``; without a unit it is a text.
+A reason is a code with parameters. Each feature declares its codes in its module ``reasons``. No
+module chooses by the words. The name of a parameter states its unit and with it its type; without a
+unit it is a text.
 """
 
 from __future__ import annotations
 
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
 from string import Formatter
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 Value = str | int | float | list[str]
 
-UNITS: dict[str, tuple[type, ...]] = {
+_UNITS: dict[str, tuple[type, ...]] = {
     "_s": (float, int),
     "_share": (float, int),
     "_ratio": (float, int),
@@ -46,11 +47,8 @@ class Codes(NamedTuple):
     """The names, where the words do not have all of them in this order."""
 
 
-CODES = Codes({"stated": "{text}", "several": "{parts}"})
-"""What a plug-in, a framework or the operating system said in words of its own; several at once."""
-
-
-class _Said(NamedTuple):
+@dataclass(frozen=True)
+class _Said:
     """The declaration of a code."""
 
     sentence: str
@@ -61,9 +59,34 @@ class _Said(NamedTuple):
     ordered: str
     """The parameters, where the words do not have all of them in this order."""
 
+    @cached_property
+    def types(self) -> dict[str, tuple[type, ...]]:
+        """The types of each parameter, in the order in which a brief text has them."""
+        parsed = Formatter().parse(f"{self.sentence} {self.advice}")
+        names = self.ordered.split() or [name for _, name, _, _ in parsed if name]
+        return {name: _types(name) for name in names if name != "parts"}
+
 
 _DECLARED: dict[str, _Said] = {}
 _READING = RLock()
+
+
+def declare(codes: Codes) -> None:
+    """Take the codes of a feature.
+
+    Raises:
+        ValueError: another feature has one of them.
+    """
+    for code, sentence in codes.reasons.items():
+        if code in _DECLARED:
+            message = f"the code {code!r} is declared twice"
+            raise ValueError(message)
+        advice, ordered = codes.advice.get(code, ""), codes.parameters.get(code, "")
+        _DECLARED[code] = _Said(sentence, advice, ordered)
+
+
+# What a plug-in, a framework or the system said in words of its own; several at once.
+declare(Codes({"stated": "{text}", "several": "{parts}"}))
 
 
 @cache
@@ -74,13 +97,6 @@ def _left() -> list[str]:
     return [".".join([root.name, *one.relative_to(root).with_suffix("").parts]) for one in files]
 
 
-def _read_one() -> None:
-    codes: Codes = import_module(_left().pop()).CODES
-    for code, sentence in codes.reasons.items():
-        advice, ordered = codes.advice.get(code, ""), codes.parameters.get(code, "")
-        _DECLARED[code] = _Said(sentence, advice, ordered)
-
-
 def declared(code: str) -> _Said:
     """Return what is declared of a code, by the feature that has it.
 
@@ -89,31 +105,8 @@ def declared(code: str) -> _Said:
     """
     with _READING:
         while code not in _DECLARED and _left():
-            _read_one()
+            import_module(_left().pop())
     return _DECLARED[code]
-
-
-def codes() -> list[str]:
-    """Return every code."""
-    with _READING:
-        while _left():
-            _read_one()
-    return [*_DECLARED]
-
-
-@cache
-def parameters(code: str) -> tuple[str, ...]:
-    """Return the names of a code's parameters, in the order in which a brief text has them.
-
-    Raises:
-        KeyError: no feature has the code.
-    """
-    said = declared(code)
-    if said.ordered:
-        return tuple(said.ordered.split())
-    parsed = Formatter().parse(f"{said.sentence} {said.advice}")
-    names = dict.fromkeys(name for _, name, _, _ in parsed if name)
-    return tuple(name for name in names if name != "parts")
 
 
 class Reason(Record, frozen=True, kw_only=True, omit_defaults=True):
@@ -127,17 +120,17 @@ class Reason(Record, frozen=True, kw_only=True, omit_defaults=True):
     def __post_init__(self) -> None:
         """Refuse a code that is not declared, or other parameters than it has."""
         try:
-            names = parameters(self.code)
+            types = declared(self.code).types
         except KeyError:
             message = f"no reason has the code {self.code!r}; was it written by a later coldwarm?"
             raise ValueError(message) from None
-        if self.values.keys() != set(names):
+        if self.values.keys() != types.keys():
             message = (
-                f"the reason {self.code!r} has the parameters {[*names]}, not {[*self.values]}"
+                f"the reason {self.code!r} has the parameters {[*types]}, not {[*self.values]}"
             )
             raise ValueError(message)
         for name, value in self.values.items():
-            if isinstance(value, bool) or not isinstance(value, _types(name)):
+            if isinstance(value, bool) or not isinstance(value, types[name]):
                 message = f"{name} of the reason {self.code!r} cannot be {value!r:.60}"
                 raise ValueError(message)  # noqa: TRY004 - msgspec turns a ValueError into its own
 
@@ -170,7 +163,7 @@ def missing(values: Mapping[str, object], reason: Reason) -> dict[str, Reason]:
 
 def brief(reason: Reason) -> str:
     """Return ``code``, or ``code: value, value``, as published contracts have it."""
-    texts = [_text(reason.values[name]) for name in parameters(reason.code)]
+    texts = [_text(reason.values[name]) for name in declared(reason.code).types]
     if reason.parts:
         texts.append("; ".join(map(brief, reason.parts)))
     return f"{reason.code}: {', '.join(texts)}" if texts else reason.code
@@ -190,7 +183,7 @@ def together(reasons: Iterable[Reason]) -> Reason:
 def _types(name: str) -> tuple[type, ...]:
     if name.startswith("n_"):
         return (int,)
-    return next((types for unit, types in UNITS.items() if name.endswith(unit)), (str,))
+    return next((types for unit, types in _UNITS.items() if name.endswith(unit)), (str,))
 
 
 def _text(value: Value) -> str:

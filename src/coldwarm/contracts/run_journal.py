@@ -20,7 +20,7 @@ import msgspec
 
 from coldwarm.contracts.codec import decode_as, encode_compact
 from coldwarm.contracts.observation import Observation
-from coldwarm.contracts.parsing import explain, fault, parse
+from coldwarm.contracts.parsing import explain, parse
 from coldwarm.contracts.result import Making
 from coldwarm.errors import ContractError, NewerVersionError, StorageError, printable
 
@@ -94,7 +94,7 @@ def header_of(record: object, place: str) -> Header:
     try:
         return msgspec.convert(record, Header)
     except msgspec.ValidationError as error:
-        raise fault(place, None, "record", f"is no header of a run: {error}") from None
+        raise ContractError(place, f"is no header of a run: {error}", field="record") from None
 
 
 def read_header(path: Path) -> Header | None:
@@ -122,10 +122,10 @@ def header_in(data: bytes, named: str) -> Header | None:
         return None
     problem = _check(line)
     if problem is not None:
-        raise fault(place, None, None, problem)
+        raise ContractError(place, problem)
     entry = _entry(line, place)
     if entry.kind != "header":
-        raise fault(place, None, "kind", "a journal begins with its header")
+        raise ContractError(place, "a journal begins with its header", field="kind")
     return header_of(entry.record, place)
 
 
@@ -165,7 +165,7 @@ def stream(path: Path) -> Iterator[JournalEntry | Fault]:
                 n_faults += isinstance(found, Fault)
             if n_faults > _MOST_FAULTS:
                 what = f"more than {_MOST_FAULTS} of its lines are damaged: is it a journal?"
-                raise fault(str(path), None, None, what)
+                raise ContractError(str(path), what)
 
 
 @contextmanager
@@ -180,22 +180,22 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
         with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:  # noqa: PTH123 - with flags of its own
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
-                raise fault(str(path), None, None, "is no regular file")
+                raise ContractError(str(path), "is no regular file")
             if status.st_size > _MOST_BYTES:
                 what = f"is larger than {_MOST_BYTES} bytes; no journal is"
-                raise fault(str(path), None, None, what)
+                raise ContractError(str(path), what)
             yield file
     except OSError as error:
-        raise fault(str(path), None, None, f"cannot be read: {error.strerror}") from None
+        raise ContractError(str(path), f"cannot be read: {error.strerror}") from None
     except ValueError as error:  # a name that no file can have
-        raise fault(repr(str(path)), None, None, f"cannot be read: {error}") from None
+        raise ContractError(repr(str(path)), f"cannot be read: {error}") from None
 
 
 def _next_line(file: BinaryIO, path: Path) -> bytes:
     line = file.readline(_LONGEST_BYTES + 1)
     if len(line) > _LONGEST_BYTES or file.tell() > _MOST_BYTES:
         what = f"has a line of more than {_LONGEST_BYTES} bytes; no journal has"
-        raise fault(str(path), None, None, what)
+        raise ContractError(str(path), what)
     return line
 
 
@@ -267,7 +267,7 @@ def _entry(line: bytes, place: str) -> JournalEntry:
         except msgspec.ValidationError as error:
             raise explain(error, record, Making, text, place) from None
     if not isinstance(record, dict):
-        raise fault(place, None, "record", "expected an object")
+        raise ContractError(place, "expected an object", field="record")
     return JournalEntry(parts.kind, record)
 
 

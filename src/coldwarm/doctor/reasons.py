@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coldwarm.contracts.reasons import Codes
+from coldwarm.contracts.reasons import Codes, declare
 from coldwarm.doctor.rules import rules
 
 _REASONS = {
@@ -53,9 +53,5 @@ _REASONS = {
     " that took is in no figure",
     "doctor_failed": "the doctor itself failed at {at} with {error}: something may be missing here",
 }
-_TABLES = [Codes(_REASONS), *(rule.codes for rule in rules())]
-CODES = Codes(
-    reasons={code: words for one in _TABLES for code, words in one.reasons.items()},
-    advice={code: words for one in _TABLES for code, words in one.advice.items()},
-    parameters={code: names for one in _TABLES for code, names in one.parameters.items()},
-)
+for _codes in (Codes(_REASONS), *(rule.codes for rule in rules())):
+    declare(_codes)

@@ -1,6 +1,6 @@
 """What is said of other tools' files."""
 
-from coldwarm.contracts.reasons import Codes
+from coldwarm.contracts.reasons import Codes, declare
 
 _REASONS = {
     "measured_elsewhere": "{side}: measured by {tool}. No cache mode is proved, no answer was"
@@ -20,4 +20,4 @@ _ADVICE = {
 _PARAMETERS = {
     "runs_failed_elsewhere": "tool n_failed",
 }
-CODES = Codes(_REASONS, _ADVICE, _PARAMETERS)
+declare(Codes(_REASONS, _ADVICE, _PARAMETERS))

@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from coldwarm import wire
 from coldwarm.contracts.codec import decode_as
-from coldwarm.contracts.parsing import fault
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.contracts.snapshot import PackageMade, SnapshotIndex
-from coldwarm.errors import ExitCode, UsageError, shorten
+from coldwarm.errors import ContractError, ExitCode, UsageError, shorten
 from coldwarm.publish import layout, storage
 from coldwarm.publish.storage import next_to, read_inside, replace_file, sha256_of
 from coldwarm.runner import temporary
@@ -243,7 +242,7 @@ def _indexed(folder: Path, index: SnapshotIndex) -> dict[str, bytes]:
         data = read_inside(folder, one.path)
         if len(data) != one.bytes or sha256_of(data) != one.sha256:
             what = "is not the file that the index of its snapshot names; restore it"
-            raise fault(str(folder / one.path), None, None, what)
+            raise ContractError(str(folder / one.path), what)
         files[one.path] = data
     return files
 
@@ -253,7 +252,7 @@ def _refuse_others(folder: Path, named: set[str]) -> None:
         if entry.path not in named or entry.reason is not None:
             path = folder / entry.path
             what = "is not in the index of its snapshot; take it away"
-            raise fault(str(path), None, None, what)
+            raise ContractError(str(path), what)
 
 
 def is_packed_here(archive: Path, folder: Path) -> bool:

@@ -15,7 +15,6 @@ from coldwarm.contracts.catalogue import INDEXES
 from coldwarm.contracts.codec import decode, decode_as, encode, read_bytes
 from coldwarm.contracts.environment import ENVIRONMENT
 from coldwarm.contracts.nextstat import NextstatSuite
-from coldwarm.contracts.parsing import fault
 from coldwarm.contracts.reader import NAME, index_in, inside
 from coldwarm.contracts.result import CaseResult, SuiteResult
 from coldwarm.errors import ContractError, InvalidResultError, UsageError
@@ -107,7 +106,7 @@ def _read(path: Path) -> Run:
         _refuse_changed(path, suite, files)
         _refuse_others(path, files, folder)
         return run
-    raise fault(str(path), None, None, "its environment.json cannot be used; measure again")
+    raise ContractError(str(path), "its environment.json cannot be used; measure again")
 
 
 def _names_of(suite: SuiteResult) -> list[str]:
@@ -132,7 +131,7 @@ def _files_of_run(path: Path, suite: SuiteResult) -> Iterator[tuple[str, bytes]]
             index = decode_as(NextstatSuite, data, str(path / name))
             if encode(index) != data:
                 what = "is not written as its contract has it now; measure again"
-                raise fault(str(path / name), None, None, what)
+                raise ContractError(str(path / name), what)
             for one in index.cases:
                 file = f"{layout.PUBLISHED}/{one.path}"
                 yield file, read_bytes(inside(path, file))
@@ -148,7 +147,7 @@ def _refuse_changed(path: Path, suite: SuiteResult, files: _Files) -> None:
     if decode(files[NAME]) != suite:
         changed.append(NAME)
     for name in changed:
-        raise fault(str(path / name), None, None, "was changed while it was read; try again")
+        raise ContractError(str(path / name), "was changed while it was read; try again")
 
 
 def _refuse_others(folder: Path, files: _Files, within: str) -> None:
@@ -165,10 +164,10 @@ def _refuse_others(folder: Path, files: _Files, within: str) -> None:
     for name, data in files.items():
         part = layout.part_of(f"{within}/{name}")
         if part is None:
-            raise fault(str(folder / name), None, None, "is no file that a run leaves")
+            raise ContractError(str(folder / name), "is no file that a run leaves")
         if part.contract and part.contract.encode() not in data[:200]:
             what = f"is of an earlier version than {part.contract}: measure again"
-            raise fault(str(folder / name), None, "schema_version", what)
+            raise ContractError(str(folder / name), what, field="schema_version")
 
 
 def _collect_verdicts(path: Path, kind: Kind) -> tuple[Verdicts, list[str]]:
@@ -222,7 +221,7 @@ def _files_of_verdicts(found: Stored) -> dict[str, bytes]:
             files[f"{path}/{name}"] = read_inside(found.folder, f"{path}/{name}")
     if decode(files[index]) != found.index:
         what = "was changed while it was read; try again"
-        raise fault(str(found.folder / index), None, None, what)
+        raise ContractError(str(found.folder / index), what)
     _refuse_others(found.folder, files, found.kind)
     return files
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from coldwarm.contracts.catalogue import INDEXES, PatternResults
 from coldwarm.contracts.codec import cleaned, decode_as
 from coldwarm.contracts.environment import ENVIRONMENT, Environment
-from coldwarm.contracts.parsing import dotted, fault
+from coldwarm.contracts.parsing import dotted
 from coldwarm.contracts.snapshot import SnapshotName
+from coldwarm.errors import ContractError
 from coldwarm.publish import layout
 from coldwarm.runner.user_input import secret_values
 
@@ -209,10 +210,10 @@ def refuse_secrets(files: _Files) -> None:
     for path, data in files.items():
         if any(value in path.encode() for value in values):
             what = "the name of a file holds the value of a variable that is a secret"
-            raise fault("the snapshot", None, None, f"{what}; nothing was written")
+            raise ContractError("the snapshot", f"{what}; nothing was written")
         if any(value in data for value in values):
             what = "holds the value of a variable whose name says that it is a secret"
-            raise fault(path, None, None, f"{what}; nothing was written")
+            raise ContractError(path, f"{what}; nothing was written")
 
 
 def _private_places(path: str, data: bytes) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """What is said of snapshots: files of strangers, keys, and what does not agree."""
 
-from coldwarm.contracts.reasons import Codes
+from coldwarm.contracts.reasons import Codes, declare
 
 _REASONS = {
     "unit_elsewhere": "its unit is {unit}; only seconds and bytes are compared",
@@ -99,4 +99,4 @@ _REASONS = {
     "folder_not_empty": "{folder} is no new or empty folder; choose another --out-dir",
     "no_index_asked": "no package index was asked",
 }
-CODES = Codes(_REASONS)
+declare(Codes(_REASONS))

@@ -1,6 +1,6 @@
 """What is said of processes, caches, the machine, frameworks and a user's own functions."""
 
-from coldwarm.contracts.reasons import Codes
+from coldwarm.contracts.reasons import Codes, declare
 
 _ONCE = "build the jitted function once, outside of the function that is called"
 _OR_SYNC = "or name what waits for it: --sync PACKAGE:FUNCTION (sync= in Python)"
@@ -314,4 +314,4 @@ _PARAMETERS = {
     "collecting": "collecting_s usual_s",
     "budget_short": "budget_s needed_s n_rounds",
 }
-CODES = Codes(_REASONS, _ADVICE, _PARAMETERS)
+declare(Codes(_REASONS, _ADVICE, _PARAMETERS))

@@ -23,7 +23,7 @@ from coldwarm.contracts.bench import NoiseReport
 from coldwarm.contracts.codec import load_as, read_bytes
 from coldwarm.contracts.nextstat import NextstatResult, summarised
 from coldwarm.contracts.observation import Observation
-from coldwarm.contracts.parsing import dotted, fault, line_of
+from coldwarm.contracts.parsing import dotted, line_of
 from coldwarm.contracts.reader import NAME, ArtifactFinding, artifacts, check, inside
 from coldwarm.contracts.reasons import because, is_wrong, together
 from coldwarm.contracts.run_journal import JOURNAL, read_lines
@@ -222,7 +222,7 @@ def _computed_again(measured: Measured) -> tuple[Measured, list[ContractError]]:
             told = _answers(measured, made, found, same=same)
     except (ValueError, ArithmeticError, LookupError, TypeError) as error:
         what = f"holds figures that nothing can be computed from: {error}"
-        return measured, [fault(measured.path, None, None, what)]
+        return measured, [ContractError(measured.path, what)]
     if found.faults:
         return measured, found.faults
     cases = {case.case: case for case in made}
@@ -312,7 +312,7 @@ def _placed(path: str, wrong: Conflict, more: str, number: int = 0) -> ContractE
     if number <= _SHOWN:
         with suppress(ContractError, ValueError, LookupError):
             line = line_of(read_bytes(Path(path)).decode(), wrong.at)
-    return fault(path, line, dotted(wrong.at) or None, f"{wrong.what}; {more}")
+    return ContractError(path, f"{wrong.what}; {more}", line=line, field=dotted(wrong.at) or None)
 
 
 class Examined(NamedTuple):

@@ -1,6 +1,6 @@
 """What is said of figures: intervals, verdicts, plans and answers."""
 
-from coldwarm.contracts.reasons import Codes
+from coldwarm.contracts.reasons import Codes, declare
 
 _REASONS = {
     "no_checkout": "coldwarm does not run from a checkout of its own",
@@ -130,4 +130,4 @@ _PARAMETERS = {
     "steady_across": "change_share low_share high_share n_steady n_processes",
     "drifts_across": "change_share low_share high_share n_processes",
 }
-CODES = Codes(_REASONS, _ADVICE, _PARAMETERS)
+declare(Codes(_REASONS, _ADVICE, _PARAMETERS))

@@ -17,16 +17,15 @@ import msgspec
 
 from coldwarm.contracts.base import MOST_S, Record
 from coldwarm.contracts.codec import read_bytes
-from coldwarm.contracts.parsing import explain, fault, parse
+from coldwarm.contracts.parsing import explain, parse
 from coldwarm.contracts.result import BenchmarkSamples
-from coldwarm.errors import printable, shorten
+from coldwarm.errors import ContractError, printable, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import Benchmarks
-    from coldwarm.errors import ContractError
     from coldwarm.integrations.figures import Exported, Figure
 
 TimeS = Annotated[float, msgspec.Meta(gt=0.0, le=MOST_S)]
@@ -103,7 +102,7 @@ def read(path: Path, data: bytes | None = None) -> Benchmarks:
     """
     data = read_bytes(path) if data is None else data
     if data.startswith(_GZIP):
-        raise fault(str(path), None, None, "is compressed: unpack it with gunzip")
+        raise ContractError(str(path), "is compressed: unpack it with gunzip")
     text, document = parse(data, str(path))
     readers: list[Reader] = [_module(name).READER for name in _defining("READER")]
     for one in readers:
@@ -111,7 +110,7 @@ def read(path: Path, data: bytes | None = None) -> Benchmarks:
             return one.benchmarks(Opened(str(path), text, document))
     named = ", ".join(one.tool for one in readers)
     what = f"is no result that can be compared: of coldwarm, or the JSON of {named}"
-    raise fault(str(path), None, None, what)
+    raise ContractError(str(path), what)
 
 
 class DocumentPart(Record, frozen=True, kw_only=True, forbid_unknown_fields=False):
@@ -144,7 +143,7 @@ class Opened:
 
     def fault(self, what: str) -> ContractError:
         """Return the error of something wrong in it."""
-        return fault(self.path, None, None, what)
+        return ContractError(self.path, what)
 
     def by_name(
         self, found: Iterable[tuple[str, BenchmarkSamples | Reason]]
