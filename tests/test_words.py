@@ -73,9 +73,8 @@ ALLOWED = {
         "error",
         "the class of an error of JAX",
     ),
-    "contracts/codec.py": ("text line", "JSON"),
     "contracts/run_journal.py": ("line", "a line of a file"),
-    "contracts/parsing.py": ("text error", "JSON, and validation messages of msgspec"),
+    "contracts/codec.py": ("text line error", "JSON, and validation messages of msgspec"),
     "contracts/policy.py": (
         "text line lines message",
         "TOML, and validation messages of msgspec",

@@ -5,12 +5,16 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import json
+import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from _generate import source
 from _generate.rst import body_of, definition, heading, literal, title_of, toctree
+from coldwarm.contracts.codec import schema_names, schema_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +25,7 @@ PACKAGE = "coldwarm.contracts"
 
 
 def defined_in(module: ModuleType) -> list[type[msgspec.Struct]]:
-    """Return the public records that a module defines, in order of appearance."""
+    """Return the records of a module that are public or a part of a document, as they appear."""
     members = vars(module).values()
     return [
         member
@@ -29,8 +33,20 @@ def defined_in(module: ModuleType) -> list[type[msgspec.Struct]]:
         if inspect.isclass(member)
         and issubclass(member, msgspec.Struct)
         and member.__module__ == module.__name__
-        and not member.__name__.startswith("_")
+        and (member.__name__[0] != "_" or _plain(member.__name__) in _parts())
     ]
+
+
+def _plain(name: str) -> str:
+    """Return the name of a record in the schemas."""
+    return name.removeprefix("_")
+
+
+@cache
+def _parts() -> set[str]:
+    """Return the names of all records that documents consist of."""
+    schemas = [json.loads(schema_text(name)) for name in schema_names()]
+    return {name for schema in schemas for name in schema["$defs"]}
 
 
 def pages(package: Path) -> dict[str, str]:
@@ -86,12 +102,12 @@ def _section(record: type[msgspec.Struct], nodes: Mapping[str, ast.ClassDef]) ->
         for field in msgspec.structs.fields(record)
     )
     text = source.docstring(node, name)
-    return heading(name, 1, f"record-{name}") + f"{text}\n\n" + "".join(fields)
+    return heading(_plain(name), 1, f"record-{_plain(name)}") + f"{text}\n\n" + "".join(fields)
 
 
 def _field(field: msgspec.structs.FieldInfo, kind: str, text: str) -> str:
     """Return the entry of one field: its name in JSON, its type and what it holds."""
-    kind = kind or getattr(field.type, "__name__", str(field.type))
+    kind = re.sub(r"\b_(?=[A-Z])", "", kind or getattr(field.type, "__name__", str(field.type)))
     if field.required:
         necessity = "Required."
     elif field.default is msgspec.UNSET:

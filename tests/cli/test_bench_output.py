@@ -66,7 +66,7 @@ def test_a_bench_leads_with_its_answer_and_fails_by_kind_of_figure(tmp_path: Pat
     )
     assert "::notice title=coldwarm%3A warm call::slow is " in done.stdout
     assert (tmp_path / "told.github").read_text(encoding="utf-8") == done.stdout
-    assert isinstance(codec.load(tmp_path / "told.json"), BenchReport)
+    assert codec.load_as(BenchReport, tmp_path / "told.json").complete
     assert "| `slow` | warm call | slower |" in (tmp_path / "told.markdown").read_text("utf-8")
 
 

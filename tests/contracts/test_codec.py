@@ -14,7 +14,8 @@ from tests.contracts import samples
 from tests.contracts.strategies import plain, records
 
 from coldwarm.contracts import codec
-from coldwarm.contracts.codec import contracts, decode, decode_as, encode, load
+from coldwarm.contracts.base import Record, documents
+from coldwarm.contracts.codec import decode, decode_as, encode, load_as
 from coldwarm.contracts.environment import Environment
 from coldwarm.contracts.observation import Observation
 from coldwarm.contracts.result import CaseResult
@@ -23,14 +24,12 @@ from coldwarm.errors import ContractError, NewerVersionError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from coldwarm.contracts.base import Record
-
 few = settings(
     max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
 many = settings(max_examples=200, deadline=None, derandomize=True)
 
-TYPES = [contract.type for contract in contracts().values()]
+TYPES = documents()
 
 
 def refusal(data: bytes) -> str:
@@ -223,11 +222,11 @@ def test_another_kind_of_record_than_wanted_is_refused(tmp_path: Path) -> None:
 
 def test_files_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ContractError, match="cannot be read: No such file"):
-        load(tmp_path / "none.json")
+        load_as(Record, tmp_path / "none.json")
     (tmp_path / "big.json").write_bytes(b"{}  ")
     monkeypatch.setattr(codec, "MAX_BYTES", 3)
     with pytest.raises(ContractError, match="is larger than 3 bytes"):
-        load(tmp_path / "big.json")
+        load_as(Record, tmp_path / "big.json")
 
 
 def test_a_large_record_is_read_in_linear_time() -> None:

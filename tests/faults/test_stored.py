@@ -14,6 +14,7 @@ import pytest
 from tests.faults.lab import GOOD, Lab, install
 
 from coldwarm.contracts import codec
+from coldwarm.contracts.base import Record
 from coldwarm.errors import ContractError
 from coldwarm.runner import recompute
 from coldwarm.runner.recompute import validated
@@ -332,7 +333,7 @@ def test_a_user_with_the_name_of_a_word_of_ours_reads_his_own_run(
         monkeypatch.setenv("USER", name)
         answers = copy.out / "answers.json"
         for file in [*copy.out.glob("cases/*.json"), answers, copy.out / "suite.json"]:
-            file.write_bytes(codec.encode(codec.load(file)))
+            file.write_bytes(codec.encode(codec.load_as(Record, file)))
         rehash(copy.out)
         assert [one.fault for one in validated(copy.out) if one.fault] == []
 

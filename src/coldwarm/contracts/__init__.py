@@ -15,7 +15,6 @@
 ``snapshot``        what a snapshot consists of, and what was found out about one
 ``nextstat``        the published contracts, and native results expressed in them
 ``codec``           records to bytes and back, and their JSON Schemas in ``schemas/``
-``parsing``         JSON without its loose ends, and its faults in one line
 ``run_journal``     one line for each thing that happened in a run
 ``reader``          the folder of a run, read whole and checked
 ==================  =====================================================================

@@ -108,7 +108,7 @@ class Caution(Record, frozen=True, kw_only=True):
     """What was seen, with its figures: of several processes the worst, or the most common."""
 
 
-CountName = Literal[
+_CountName = Literal[
     "programs",
     "equations",
     "instructions",
@@ -118,7 +118,7 @@ CountName = Literal[
     "signatures",
     "llvm_lines",
 ]
-COUNT_NAMES: tuple[CountName, ...] = get_args(CountName)
+COUNT_NAMES: tuple[_CountName, ...] = get_args(_CountName)
 """Of JAX: programs compiled or read, equations traced in them, instructions after XLA's
 optimisations. Of ``torch.compile``: graphs, graph breaks, kernels that the graphs call. Of Numba:
 signatures compiled, and their lines of optimised LLVM."""
@@ -173,7 +173,7 @@ class CacheSetting(Record, frozen=True, kw_only=True):
     """What has to stand in the program besides."""
 
 
-Verdict = Literal["faster", "slower", "same", "undecided"]
+_Verdict = Literal["faster", "slower", "same", "undecided"]
 Provenance = Literal["measured_here", "replicated", "quoted"]
 """Where figures come from: measured by this run, by another that repeats it, or told by a source.
 """
@@ -183,7 +183,7 @@ class Judged(Record, frozen=True, kw_only=True):
     """A candidate and its verdict against the baseline; the rest is as in ``Comparison``."""
 
     candidate: str
-    verdict: Verdict
+    verdict: _Verdict
     ratio: Positive | None
     low: float | None
     high: float | None
@@ -227,7 +227,7 @@ class Lead(Record, frozen=True, kw_only=True):
         """The candidates of which the data cannot tell."""
         return self._of("undecided")
 
-    def _of(self, verdict: Verdict) -> list[Judged]:
+    def _of(self, verdict: _Verdict) -> list[Judged]:
         return [one for one in self.judged if one.verdict == verdict]
 
 

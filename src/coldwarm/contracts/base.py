@@ -91,13 +91,13 @@ UNSEEN = (
 )
 """Ranges of a regular expression: control and format characters, marks of direction, ends of lines,
 and those without a shape or width."""
-NAME = rf"^(?!::)[^{UNSEEN}]+$(?!\n)"
+_PATTERN = rf"^(?!::)[^{UNSEEN}]+$(?!\n)"
 _SUITE = r"^[\w.@+-]+$(?!\n)"
 SuiteName = Annotated[str, msgspec.Meta(pattern=_SUITE, max_length=LONGEST)]
 """Of a suite: letters, digits and a few signs."""
-Name = Annotated[str, msgspec.Meta(pattern=NAME, max_length=LONGEST)]
+Name = Annotated[str, msgspec.Meta(pattern=_PATTERN, max_length=LONGEST)]
 
-_NAME = re.compile(NAME)
+_NAME = re.compile(_PATTERN)
 
 
 def is_name(name: str) -> bool:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 RelativePath = Annotated[str, msgspec.Meta(pattern=r"^(?!/)(?![\s\S]*(^|/)\.\.(/|$)).+$(?!\n)")]
 
 
-class Quantiles(Record, frozen=True, kw_only=True):
+class _Quantiles(Record, frozen=True, kw_only=True):
     """A distribution in three numbers, seconds; ``p95`` is NumPy's, of however many there are."""
 
     min: NotNegative
@@ -46,7 +46,7 @@ class Quantiles(Record, frozen=True, kw_only=True):
     p95: NotNegative
 
 
-class ResultMeta(Record, frozen=True, kw_only=True):
+class _ResultMeta(Record, frozen=True, kw_only=True):
     """Where a result was measured; ``not installed`` for a package that is not there."""
 
     python: str
@@ -62,7 +62,7 @@ class Dataset(Record, frozen=True, kw_only=True):
     sha256: Sha256
 
 
-class Config(Record, frozen=True, kw_only=True):
+class _Config(Record, frozen=True, kw_only=True):
     """What was measured and how often."""
 
     backend: str
@@ -74,7 +74,7 @@ class Config(Record, frozen=True, kw_only=True):
     cache_policy: str
 
 
-class PublishedDevice(Record, frozen=True, kw_only=True):
+class _PublishedDevice(Record, frozen=True, kw_only=True):
     """The device, as its framework names it."""
 
     platform: str
@@ -82,7 +82,7 @@ class PublishedDevice(Record, frozen=True, kw_only=True):
     count: int
 
 
-class ColdRun(Record, frozen=True, kw_only=True):
+class _ColdRun(Record, frozen=True, kw_only=True):
     """One fresh process. ``total_s`` runs from its spawn to the end of the second call."""
 
     import_s: NotNegative
@@ -93,32 +93,32 @@ class ColdRun(Record, frozen=True, kw_only=True):
     reason: str
 
 
-class Cold(Record, frozen=True, kw_only=True):
+class _Cold(Record, frozen=True, kw_only=True):
     """The cold regime: every listed process, and summaries of them where there is any."""
 
-    runs: list[ColdRun]
+    runs: list[_ColdRun]
     n_runs: Count | UnsetType = UNSET
-    import_s: Quantiles | UnsetType = UNSET
-    first_call_s: Quantiles | UnsetType = UNSET
-    ttfr_s: Quantiles | UnsetType = UNSET
-    total_s: Quantiles | UnsetType = UNSET
+    import_s: _Quantiles | UnsetType = UNSET
+    first_call_s: _Quantiles | UnsetType = UNSET
+    ttfr_s: _Quantiles | UnsetType = UNSET
+    total_s: _Quantiles | UnsetType = UNSET
 
 
-class Warm(Record, frozen=True, kw_only=True):
+class _Warm(Record, frozen=True, kw_only=True):
     """The warm regime: seconds for one call, steady samples only."""
 
     calls_s: list[NotNegative]
     n_iters: Count | UnsetType = UNSET
-    call_s: Quantiles | UnsetType = UNSET
+    call_s: _Quantiles | UnsetType = UNSET
     status: str | UnsetType = UNSET
     reason: str | UnsetType = UNSET
 
 
-class Timing(Record, frozen=True, kw_only=True):
+class _Timing(Record, frozen=True, kw_only=True):
     """Both regimes."""
 
-    cold: Cold
-    warm: Warm
+    cold: _Cold
+    warm: _Warm
 
 
 class NextstatResult(Record, frozen=True, kw_only=True):
@@ -130,21 +130,21 @@ class NextstatResult(Record, frozen=True, kw_only=True):
     deterministic: bool
     status: Status
     reason: str | UnsetType | None = UNSET
-    meta: ResultMeta
+    meta: _ResultMeta
     dataset: Dataset
-    config: Config
-    device: PublishedDevice | UnsetType | None = UNSET
-    timing: Timing
+    config: _Config
+    device: _PublishedDevice | UnsetType | None = UNSET
+    timing: _Timing
 
 
-class SuiteMeta(Record, frozen=True, kw_only=True):
+class _SuiteMeta(Record, frozen=True, kw_only=True):
     """Where a suite was measured."""
 
     python: str
     platform: str
 
 
-class NextstatSuiteCase(Record, frozen=True, kw_only=True):
+class _NextstatSuiteCase(Record, frozen=True, kw_only=True):
     """One result in the index; a median is 0 where nothing was measured, which is never ``ok``."""
 
     case: str
@@ -155,7 +155,7 @@ class NextstatSuiteCase(Record, frozen=True, kw_only=True):
     warm_call_median_s: NotNegative
 
 
-class NextstatSummary(Record, frozen=True, kw_only=True):
+class _NextstatSummary(Record, frozen=True, kw_only=True):
     """Counts, and the case with the slowest start (a failed one is always worse).
 
     ``worst_case`` is empty where there is no case.
@@ -176,9 +176,9 @@ class NextstatSuite(Record, frozen=True, kw_only=True):
     )
     suite: Literal["ml"] = "ml"
     deterministic: bool
-    meta: SuiteMeta
-    cases: list[NextstatSuiteCase]
-    summary: NextstatSummary
+    meta: _SuiteMeta
+    cases: list[_NextstatSuiteCase]
+    summary: _NextstatSummary
 
 
 INDEX = "ml_suite.json"
@@ -235,7 +235,7 @@ def _result(
         reason=reason,
         meta=_meta(observations, environment),
         dataset=Dataset(id=case.dataset_id, sha256=case.dataset_sha256 or _SHA256_OF_NOTHING),
-        config=Config(
+        config=_Config(
             backend=case.candidate,
             workload=case.workload,
             n=case.size,
@@ -245,7 +245,7 @@ def _result(
             cache_policy=mode,
         ),
         device=_device(observations),
-        timing=Timing(cold=_cold(runs), warm=_warm(calls, warm_reason)),
+        timing=_Timing(cold=_cold(runs), warm=_warm(calls, warm_reason)),
     )
 
 
@@ -258,7 +258,7 @@ def _publishable(case: CaseResult) -> list[Observation]:
 
 
 def _status(
-    case: CaseResult, mode: CacheMode, runs: Sequence[ColdRun], calls: Sequence[float]
+    case: CaseResult, mode: CacheMode, runs: Sequence[_ColdRun], calls: Sequence[float]
 ) -> tuple[Status, str | None]:
     """Return the case's status, or a warning where it is fine but a regime gave no number."""
     if case.status != "ok":
@@ -277,12 +277,12 @@ def _status(
     return "warn", brief(because("no_warm_samples"))
 
 
-def _meta(observations: Sequence[Observation], environment: Environment) -> ResultMeta:
+def _meta(observations: Sequence[Observation], environment: Environment) -> _ResultMeta:
     """Return the versions that the processes saw, else those installed beside the harness."""
     versions: Mapping[str, str] = environment.distributions
     for seen in observations:
         versions = {**versions, **seen.versions}
-    return ResultMeta(
+    return _ResultMeta(
         python=environment.python.version,
         platform=environment.platform,
         numpy_version=versions.get("numpy", _NOT_INSTALLED),
@@ -290,27 +290,27 @@ def _meta(observations: Sequence[Observation], environment: Environment) -> Resu
     )
 
 
-def _device(observations: Sequence[Observation]) -> PublishedDevice | None:
+def _device(observations: Sequence[Observation]) -> _PublishedDevice | None:
     device = next((seen.device for seen in observations if seen.device is not None), None)
     if device is None:
         return None
-    return PublishedDevice(platform=device.platform, kind=device.kind, count=device.count)
+    return _PublishedDevice(platform=device.platform, kind=device.kind, count=device.count)
 
 
-def _cold_runs(observations: Sequence[Observation], mode: CacheMode) -> list[ColdRun]:
+def _cold_runs(observations: Sequence[Observation], mode: CacheMode) -> list[_ColdRun]:
     if mode == "warm_process":
         return []
     seen_in_mode = [seen for seen in observations if mode in (seen.cache_mode, *seen.also_modes)]
     return [run for run in map(_cold_run, seen_in_mode) if run is not None]
 
 
-def _cold_run(seen: Observation) -> ColdRun | None:
+def _cold_run(seen: Observation) -> _ColdRun | None:
     """Return the run of one process; ``None`` where it did not reach its second call."""
     phases = {phase.name: phase for phase in seen.phases}
     if not phases.keys() >= {"import", "first_call", "second_call"}:
         return None
     last = phases["second_call"]
-    return ColdRun(
+    return _ColdRun(
         import_s=phases["import"].duration_s,
         first_call_s=phases["first_call"].duration_s,
         second_call_s=last.duration_s,
@@ -332,8 +332,8 @@ def _warm_calls(
     return calls, "" if case.warm.steady.steady else brief(case.warm.steady.reason)
 
 
-def _cold(runs: list[ColdRun]) -> Cold:
-    return Cold(
+def _cold(runs: list[_ColdRun]) -> _Cold:
+    return _Cold(
         runs=runs,
         n_runs=len(runs),
         import_s=_quantiles([run.import_s for run in runs]),
@@ -343,13 +343,13 @@ def _cold(runs: list[ColdRun]) -> Cold:
     )
 
 
-def _ttfr_s(run: ColdRun) -> float:
+def _ttfr_s(run: _ColdRun) -> float:
     """Return the published time to a first result: import plus first call, seconds."""
     return run.import_s + run.first_call_s
 
 
-def _warm(calls: list[float], reason: str) -> Warm:
-    return Warm(
+def _warm(calls: list[float], reason: str) -> _Warm:
+    return _Warm(
         calls_s=calls,
         n_iters=len(calls),
         call_s=_quantiles(calls),
@@ -358,14 +358,14 @@ def _warm(calls: list[float], reason: str) -> Warm:
     )
 
 
-def _quantiles(values: Sequence[float]) -> Quantiles | UnsetType:
+def _quantiles(values: Sequence[float]) -> _Quantiles | UnsetType:
     """Return minimum, median and NumPy's 95th percentile; nothing where there is no value."""
     if not values:
         return UNSET
     # The inclusive method is NumPy's: linear between the values, their range its ends.
     several = values if len(values) > 1 else [*values, *values]
     p95 = statistics.quantiles(several, n=20, method="inclusive")[-1]
-    return Quantiles(min=min(values), median=statistics.median(values), p95=p95)
+    return _Quantiles(min=min(values), median=statistics.median(values), p95=p95)
 
 
 class Published(NamedTuple):
@@ -388,14 +388,14 @@ def summarised(result: NextstatResult) -> NextstatResult:
     return replace(
         result,
         config=replace(result.config, cold_runs=n_runs, warm_iters=n_calls),
-        timing=Timing(
+        timing=_Timing(
             cold=replace(_cold(runs), runs=cold.runs, **_absent(cold, n_runs=n_runs)),
             warm=replace(warm, **_absent(warm, n_iters=n_calls, call_s=_quantiles(warm.calls_s))),
         ),
     )
 
 
-def _absent(said: Cold | Warm, **made: object) -> dict[str, Any]:
+def _absent(said: _Cold | _Warm, **made: object) -> dict[str, Any]:
     """Return what was made, and nothing under the names of what is not there."""
     absent = [name for name in said.__struct_fields__ if getattr(said, name) is UNSET]
     return made | dict.fromkeys(absent, UNSET)
@@ -415,10 +415,10 @@ def _warm_median_s(result: NextstatResult) -> float:
     return statistics.median(calls) if calls else 0.0
 
 
-def index_row(published: Published) -> NextstatSuiteCase:
+def index_row(published: Published) -> _NextstatSuiteCase:
     """Return the row of a result in the index."""
     result = published.result
-    return NextstatSuiteCase(
+    return _NextstatSuiteCase(
         case=result.case,
         path=published.path,
         sha256=published.sha256,
@@ -437,17 +437,17 @@ def suite(
     alone arrives at the same index.
     """
     cases = [index_row(item) for item in published]
-    meta = SuiteMeta(python=environment.python.version, platform=environment.platform)
+    meta = _SuiteMeta(python=environment.python.version, platform=environment.platform)
     return NextstatSuite(deterministic=deterministic, meta=meta, cases=cases, summary=tally(cases))
 
 
-def tally(cases: Sequence[NextstatSuiteCase]) -> NextstatSummary:
+def tally(cases: Sequence[_NextstatSuiteCase]) -> _NextstatSummary:
     """Return the summary of an index; ``worst_case`` is empty where there is no case."""
     counts = {f"n_{s}": sum(case.status == s for case in cases) for s in get_args(Status)}
-    return NextstatSummary(n_cases=len(cases), worst_case=_worst(cases), **counts)
+    return _NextstatSummary(n_cases=len(cases), worst_case=_worst(cases), **counts)
 
 
-def _worst(cases: Sequence[NextstatSuiteCase]) -> str:
+def _worst(cases: Sequence[_NextstatSuiteCase]) -> str:
     failed = [case.case for case in cases if case.status == "failed"]
     if failed:
         return failed[0]

@@ -15,7 +15,7 @@ import msgspec
 
 from coldwarm.contracts import nextstat
 from coldwarm.contracts.answer import Answers
-from coldwarm.contracts.codec import decode, decode_as, read_bytes
+from coldwarm.contracts.codec import decode, decode_as, dotted, line_of, read_bytes
 from coldwarm.contracts.environment import Environment
 from coldwarm.contracts.nextstat import (
     NextstatResult,
@@ -24,7 +24,6 @@ from coldwarm.contracts.nextstat import (
     index_row,
     tally,
 )
-from coldwarm.contracts.parsing import dotted, line_of
 from coldwarm.contracts.result import CaseResult, Measured, SuiteResult
 from coldwarm.contracts.run_journal import JournalEntry, header_of, stream
 from coldwarm.errors import ContractError, UsageError, shorten

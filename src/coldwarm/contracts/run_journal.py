@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple
 
 import msgspec
 
-from coldwarm.contracts.codec import decode_as, encode_compact
+from coldwarm.contracts.codec import decode_as, encode_compact, explain, parse
 from coldwarm.contracts.observation import Observation
-from coldwarm.contracts.parsing import explain, parse
 from coldwarm.contracts.result import Making
 from coldwarm.errors import ContractError, NewerVersionError, StorageError, printable
 

@@ -37,13 +37,13 @@ _MOST_ZEROS = 2 * tarfile.RECORDSIZE
 """With which an archive ends: two blocks, and what fills the last record."""
 
 
-class ArchiveError(RefusedError):
+class _ArchiveError(RefusedError):
     """An archive that is not unpacked."""
 
     exit_code = ExitCode.FAILED
 
 
-class NoRoomError(RefusedError):
+class _NoRoomError(RefusedError):
     """A folder of the reader's own that takes nothing more: it says nothing of the archive."""
 
     exit_code = ExitCode.INTERNAL
@@ -61,7 +61,7 @@ def _writing_into(folder: Path | None) -> Iterator[None]:
     except OSError as error:
         named = os.environ.get("TMPDIR", "TMPDIR") if folder is None else tempfile.gettempdir()
         text = error.strerror or str(error)
-        raise NoRoomError(because("no_room_to_unpack", folder=named, text=text)) from None
+        raise _NoRoomError(because("no_room_to_unpack", folder=named, text=text)) from None
 
 
 class _Entry(tarfile.TarInfo):
@@ -104,7 +104,7 @@ class _Stream:
             data += self._member.decompress(packed, size - len(data))
         self._left -= len(data)
         if self._left < 0:
-            raise ArchiveError(because("archive_too_large", limit_bytes=_MOST_BYTES_UNPACKED))
+            raise _ArchiveError(because("archive_too_large", limit_bytes=_MOST_BYTES_UNPACKED))
         if full := data.rstrip(b"\0"):
             self._ends_at = self._n_bytes + len(full)
         self._n_bytes += len(data)
@@ -142,7 +142,7 @@ def unpacked(path: Path) -> Iterator[Path]:
         _unpack(path, folder)
         found = list(folder.iterdir())
         if len(found) != 1 or not found[0].is_dir():
-            raise ArchiveError(because("archive_of_several", file=str(path)))
+            raise _ArchiveError(because("archive_of_several", file=str(path)))
         yield found[0]
 
 
@@ -156,27 +156,27 @@ def _unpack(path: Path, folder: Path) -> None:
                 for number, entry in enumerate(archive):
                     if number >= storage.MOST_FILES:
                         many = because("too_much", n_files=number, limit_bytes=_MOST_BYTES_UNPACKED)
-                        raise ArchiveError(many)
+                        raise _ArchiveError(many)
                     _place(archive, entry, folder)
                 if not stream.ends_after(archive.offset):
-                    raise ArchiveError(because("archive_more", file=str(path)))
+                    raise _ArchiveError(because("archive_more", file=str(path)))
     except (OSError, EOFError, zlib.error, tarfile.TarError, ValueError, OverflowError) as error:
         text = f"{type(error).__name__}: {error}"
-        raise ArchiveError(because("archive_broken", file=str(path), text=text)) from None
+        raise _ArchiveError(because("archive_broken", file=str(path), text=text)) from None
 
 
 def _place(archive: tarfile.TarFile, entry: tarfile.TarInfo, folder: Path) -> None:
     """Write one entry into a folder, as a new file."""
     name = shorten(entry.name)
     if entry.name.startswith("/"):  # which the filter would make a path inside
-        raise ArchiveError(because("archive_leads_out", path=name))
+        raise _ArchiveError(because("archive_leads_out", path=name))
     try:
         entry = tarfile.data_filter(entry, str(folder))
     except tarfile.FilterError:
-        raise ArchiveError(because("archive_leads_out", path=name)) from None
+        raise _ArchiveError(because("archive_leads_out", path=name)) from None
     refused = storage.refused_name(entry.name)
     if refused is not None:
-        raise ArchiveError(because("archive_entry", refused, path=name))
+        raise _ArchiveError(because("archive_entry", refused, path=name))
     if entry.isdir():
         with _writing_into(folder):
             (folder / entry.name).mkdir(parents=True, exist_ok=True)
@@ -184,14 +184,14 @@ def _place(archive: tarfile.TarFile, entry: tarfile.TarInfo, folder: Path) -> No
     source = archive.extractfile(entry) if entry.isreg() and not entry.issparse() else None
     if source is None:
         why = because("no_plain_file", kind="a link, a device or the like")
-        raise ArchiveError(because("archive_entry", why, path=name))
+        raise _ArchiveError(because("archive_entry", why, path=name))
     target = folder / entry.name
     with _writing_into(folder):
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             file = target.open("xb", buffering=0)
         except (FileExistsError, NotADirectoryError):
-            raise ArchiveError(because("archive_twice", path=name)) from None
+            raise _ArchiveError(because("archive_twice", path=name)) from None
     with file, source:
         while chunk := source.read(storage.CHUNK_BYTES):
             with _writing_into(folder):

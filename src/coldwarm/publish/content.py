@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coldwarm.contracts.catalogue import INDEXES, PatternResults
-from coldwarm.contracts.codec import cleaned, decode_as
+from coldwarm.contracts.codec import cleaned, decode_as, dotted
 from coldwarm.contracts.environment import ENVIRONMENT, Environment
-from coldwarm.contracts.parsing import dotted
 from coldwarm.contracts.snapshot import SnapshotName
 from coldwarm.errors import ContractError
 from coldwarm.publish import layout

@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from coldwarm.contracts.codec import decode_as
-from coldwarm.contracts.parsing import parse
+from coldwarm.contracts.codec import decode_as, parse
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.contracts.snapshot import SnapshotIndex
 from coldwarm.errors import ContractError, SystemRefusedError, UsageError, printable

@@ -43,7 +43,7 @@ def reader_fault(kind: FaultKind, folder: Path, error: ContractError) -> Snapsho
 MOST_FILES = 20_000
 _DEEPEST = 8
 """Folders on the way to a file."""
-LONGEST = 512
+_LONGEST = 512
 """Characters of a path below the folder."""
 _MOST_BYTES = 2**29
 """Of one file."""
@@ -129,8 +129,8 @@ def refused_name(path: str) -> Reason | None:
     """Say why a path below a folder is none of a snapshot; ``None``: it may be."""
     if not all(map(is_plain, path)):
         return because("name_not_plain")
-    if len(path) > LONGEST:
-        return because("path_too_long", n_characters=LONGEST)
+    if len(path) > _LONGEST:
+        return because("path_too_long", n_characters=_LONGEST)
     if path.count("/") >= _DEEPEST:
         return because("too_deep", n_folders=_DEEPEST)
     return None

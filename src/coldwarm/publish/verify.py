@@ -23,10 +23,9 @@ from msgspec import structs
 from coldwarm.catalogue import stored
 from coldwarm.contracts import nextstat
 from coldwarm.contracts.catalogue import INDEXES
-from coldwarm.contracts.codec import MAX_BYTES, decode, decode_as, encode
+from coldwarm.contracts.codec import MAX_BYTES, decode, decode_as, dotted, encode, parse
 from coldwarm.contracts.environment import ENVIRONMENT
 from coldwarm.contracts.nextstat import NextstatResult
-from coldwarm.contracts.parsing import dotted, parse
 from coldwarm.contracts.reader import NAME, Index
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.contracts.snapshot import (
@@ -75,7 +74,7 @@ _BARE = b"\x1f\x8b\x08" + bytes(5)
 """The same where it has no name, no remark and no date."""
 
 
-class SnapshotError(RefusedError):
+class _SnapshotError(RefusedError):
     """A snapshot that does not hold, and is therefore not used."""
 
     def __init__(self, path: str, first: SnapshotFault) -> None:
@@ -123,7 +122,7 @@ class _VerifiedSnapshot:
         """The index of a snapshot that holds."""
         if self.index is None:
             missing = snapshot_fault("presence", layout.INDEX, "file_missing")
-            raise SnapshotError(str(self.folder), missing)
+            raise _SnapshotError(str(self.folder), missing)
         return self.index
 
     @cached_property
@@ -268,7 +267,7 @@ def require(
     """
     verified = verify(folder, key, signer, unsigned=unsigned)
     if verified.faults:
-        raise SnapshotError(str(named), verified.faults[0])
+        raise _SnapshotError(str(named), verified.faults[0])
     return Snapshot(
         folder,
         verified.known_index,

@@ -20,10 +20,9 @@ from coldwarm.caches import modes
 from coldwarm.contracts import codec, reader
 from coldwarm.contracts.base import WARM
 from coldwarm.contracts.bench import NoiseReport
-from coldwarm.contracts.codec import load_as, read_bytes
+from coldwarm.contracts.codec import dotted, line_of, load_as, read_bytes
 from coldwarm.contracts.nextstat import NextstatResult, summarised
 from coldwarm.contracts.observation import Observation
-from coldwarm.contracts.parsing import dotted, line_of
 from coldwarm.contracts.reader import NAME, ArtifactFinding, artifacts, check, inside
 from coldwarm.contracts.reasons import because, is_wrong, together
 from coldwarm.contracts.run_journal import JOURNAL, read_lines

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import msgspec
 
 from coldwarm.contracts.base import MOST_S, Record
-from coldwarm.contracts.codec import read_bytes
-from coldwarm.contracts.parsing import explain, parse
+from coldwarm.contracts.codec import explain, parse, read_bytes
 from coldwarm.contracts.result import BenchmarkSamples
 from coldwarm.errors import ContractError, printable, shorten
 
