@@ -12,9 +12,10 @@ from string import Formatter
 from typing import NamedTuple
 
 import pytest
+from tests.contracts.strategies import codes
 
 import coldwarm
-from coldwarm.contracts.reasons import codes, declared
+from coldwarm.contracts.reasons import declared
 from coldwarm.report.sentences import CAUTION_ADVICE
 
 PACKAGE = Path(coldwarm.__file__).parent
