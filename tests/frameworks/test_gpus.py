@@ -264,7 +264,7 @@ def test_candidates_share_the_memory_of_a_gpu_unless_the_user_says_how(tmp_path:
 
 
 @pytest.mark.parametrize("there", [False, True])
-def test_looks_share_no_gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, there: bool) -> None:  # noqa: FBT001 - a parameter of the test
+def test_looks_share_no_gpu(monkeypatch: pytest.MonkeyPatch, there: bool) -> None:  # noqa: FBT001 - a parameter of the test
     pools: list[int] = []
 
     class Pool(ThreadPoolExecutor):
@@ -277,7 +277,7 @@ def test_looks_share_no_gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, the
 
     monkeypatch.setattr(environment, "gpu_may_be_used", lambda: there)
     monkeypatch.setattr(candidates, "ThreadPoolExecutor", Pool)
-    candidates.inspect([], None, None, tmp_path)  # type: ignore[arg-type] # nobody is inspected
+    candidates.inspect([], None)  # type: ignore[arg-type] # nobody is inspected
     assert pools == [1 if there else 2]
 
 

@@ -20,8 +20,8 @@ from coldwarm.errors import PluginError
 from coldwarm.registry import Source
 from coldwarm.runner import case_list, results, suite
 from coldwarm.runner.case_list import Case, Options
-from coldwarm.runner.functions import candidates
-from coldwarm.runner.functions.candidates import Setting
+from coldwarm.runner.functions import bench
+from coldwarm.runner.functions.candidates import Inspected, Setting
 from coldwarm.runner.functions.targets import Target
 from coldwarm.runner.replies import Inspection
 
@@ -52,12 +52,13 @@ def functions(folder: Path, *, check: bool = True, **changes: Any) -> list[Case]
     file = folder / "fit.py"
     file.touch()
     targets = [Target(label, "fit", file, label) for label in ("slow", "fast")]
-    setting = Setting("bench", (), None, check, None, None, 0, 1.0)
+    guard: Any = None
+    setting = Setting("bench", (), None, check, None, None, 0, 1.0, guard, folder)
     found = [
-        candidates.Inspected(targets[0], inspected(file), 0.5),
-        candidates.Inspected(targets[1], inspected(file, **changes), 1.5),
+        Inspected(targets[0], inspected(file), 0.5),
+        Inspected(targets[1], inspected(file, **changes), 1.5),
     ]
-    return candidates.cases(found, "slow", setting, folder)
+    return bench._cases(found, "slow", setting)
 
 
 def test_a_case_is_final_and_plain(tmp_path: Path) -> None:

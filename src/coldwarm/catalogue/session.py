@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 _THRESHOLD = 0.02
 _CALL_S = 3.0
 """What one call takes as a rule, with its process and the imports of a framework."""
-_SETTING = candidates.Setting("facts", [], None, True, None, None, 0, 180.0)  # noqa: FBT003 - its fields in order
 _RUNS: dict[str, tuple[int | None, int | None]] = {
     "time": (None, None),
     "memory": (FEWEST_FOR_CONFIDENCE, FEWEST_FOR_CONFIDENCE),
@@ -290,7 +289,8 @@ def _called(spec: Spec, calls: Calls) -> list[FactSheet]:
 def _sheet(file: Path, name: str, calls: Calls, guard: Guard, work: Path) -> FactSheet:
     label = called(name)
     target = targets.Target(label, file.stem, file, name, variables=calls.variables)
-    told, _ = candidates.ask(replies.Facts, target, _SETTING, guard, work / f"caches-{label}")
+    setting = candidates.Setting("facts", [], None, True, None, None, 0, 180.0, guard, work)  # noqa: FBT003 - its fields in order
+    told, _ = candidates.ask(replies.Facts, target, setting, setting.caches(target))
     raised = told.raised
     return FactSheet(
         function=label,

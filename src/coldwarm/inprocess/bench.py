@@ -257,23 +257,25 @@ class Benchmark:
             max_runs=None if here is None else self._processes,
             timeout_s=self._timeout_s,
         )
-        setting = Setting(
-            name="bench",
-            inputs=(),
-            placement=None,
-            check=here is None or bool(here.output),
-            tolerance=self._tolerance,
-            threads=None,
-            seed=0,
-            timeout_s=self._timeout_s,
-            input_sha256=values.digest(list(call.flat)),
-            against=None if here is None else _AGAINST,
-            cold=self._cold,
-        )
         answer = here.output if here is not None and here.output and here.repeats else None
         console = PlainConsole(stderr=True, quiet=not sys.stderr.isatty())
         with Guard() as guard, open_progress(console) as progress:
-            measured = FunctionBench(found, setting, chosen, guard, work, found[0].label, answer)
+            setting = Setting(
+                name="bench",
+                inputs=(),
+                placement=None,
+                check=here is None or bool(here.output),
+                tolerance=self._tolerance,
+                threads=None,
+                seed=0,
+                timeout_s=self._timeout_s,
+                guard=guard,
+                work=work,
+                input_sha256=values.digest(list(call.flat)),
+                against=None if here is None else _AGAINST,
+                cold=self._cold,
+            )
+            measured = FunctionBench(found, setting, chosen, found[0].label, answer)
             outcome = measured.run(self._out_dir or work / "out", began_s, progress)
         if outcome.interrupted:
             raise KeyboardInterrupt

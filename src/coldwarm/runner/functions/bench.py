@@ -1,38 +1,52 @@
-"""A bench of a user's own functions side by side, on the engine that measures a suite."""
+"""A bench of a user's own functions side by side, each as a case of what its inspection found."""
 
 from __future__ import annotations
 
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 
+from coldwarm.caches import HOME, listing
 from coldwarm.contracts.base import FILLED, WARM
-from coldwarm.contracts.reasons import because
+from coldwarm.contracts.reasons import RefusedError, because
+from coldwarm.contracts.result import OwnCandidate
 from coldwarm.errors import UsageError
-from coldwarm.registry import unknown
+from coldwarm.functions import sensitivity
+from coldwarm.registry import Source, WorkloadSpec, unknown
 from coldwarm.runner import suite, temporary
-from coldwarm.runner.case_list import COLD, Options
+from coldwarm.runner.case_list import COLD, Case, Options, ReferenceAnswer
 from coldwarm.runner.directory import refuse_content
 from coldwarm.runner.effort import Budget
-from coldwarm.runner.functions import candidates, targets
-from coldwarm.runner.functions.candidates import CrashedError, Setting
+from coldwarm.runner.functions import targets
+from coldwarm.runner.functions.candidates import (
+    BACKEND,
+    CrashedError,
+    Inspected,
+    Setting,
+    ask,
+    inspect,
+    program_of,
+    specification,
+)
 from coldwarm.runner.functions.revisions import checked_out
 from coldwarm.runner.ledger import Listener
-from coldwarm.runner.replies import Marked
+from coldwarm.runner.replies import Inspection, Marked, Moves, OthersReply
 from coldwarm.runner.spawn import Guard, terminable
+from coldwarm.runner.user_input import told
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
+from coldwarm.worker import gate
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from coldwarm.runner.case_list import Case
-    from coldwarm.runner.functions.candidates import Inspected
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.runner.functions.targets import Request, Target
     from coldwarm.runner.suite import Outcome
 
@@ -56,7 +70,7 @@ def run(request: Request, out_dir: Path, *, listener: Listener | None = None) ->
         found, setting, chosen = _candidates(request, guard, work, stack)
         if not asked.leave_out_private:
             asked = replace(asked, own=request.asked())
-        bench = FunctionBench(found, setting, asked, guard, work, chosen, goes_on=True)
+        bench = FunctionBench(found, setting, asked, chosen, goes_on=True)
         return bench.run(out_dir, began_s, listener or Listener())
 
 
@@ -67,9 +81,6 @@ class FunctionBench:
     candidates: Sequence[Target]
     setting: Setting
     options: Options
-    guard: Guard
-    work: Path
-    """A folder for what the processes share."""
     reference: str
     """The label of the candidate that the others are compared with."""
     answer: Sequence[NDArray[Any]] | None = None
@@ -87,22 +98,20 @@ class FunctionBench:
             RunDirectoryError: the directory cannot be used.
             StorageError: a file could not be written.
         """
-        setting, guard, work, options = self.setting, self.guard, self.work, self.options
+        setting, options = self.setting, self.options
         labels = [target.label for target in self.candidates]
         listener.note(because("inspecting", candidate_names=labels))
         crashed: dict[str, CrashedError] = {}
-        inspected = candidates.inspect(
-            self.candidates, setting, guard, work, crashed if self.goes_on else None
-        )
+        inspected = inspect(self.candidates, setting, crashed if self.goes_on else None)
         reference = next((one for one in inspected if one.target.label == self.reference), None)
         reference = reference or inspected[0]
-        candidates.write_moves(inspected, reference, setting, guard, work)
-        candidates.write_others(reference, setting, guard, work)
+        _write_moves(inspected, reference, setting)
+        _write_others(reference, setting)
         if self.answer is not None and reference.found.repeats:
             self._hold_against(self.answer, reference)
-        cases = candidates.cases(inspected, reference.target.label, setting, work)
+        cases = _cases(inspected, reference.target.label, setting)
         failed = [target for target in self.candidates if target.label in crashed]
-        failures = candidates.failures(failed, inspected[0].found, cases[0], setting, crashed)
+        failures = _failures(failed, inspected[0].found, cases[0], setting, crashed)
         cases += [case for case, _ in failures]
         if len(inspected) == 1:  # there is no verdict to wait for
             options = replace(options, decide=None)
@@ -116,10 +125,10 @@ class FunctionBench:
         """Put an answer in the place of the inspection's, for others to be held against."""
         label = reference.target.label
         given = replace(reference, target=replace(reference.target, label=f"{label}-asked"))
-        path = self.work / f"{given.target.label}.npz"
+        path = self.setting.answer(given.target.label)
         np.savez(path, *answer)
-        candidates.write_moves([reference, given], given, self.setting, self.guard, self.work)
-        path.replace(self.work / f"{label}.npz")
+        _write_moves([reference, given], given, self.setting)
+        path.replace(self.setting.answer(label))
 
 
 def _tell_short_budget(
@@ -180,7 +189,7 @@ def _control(found: Sequence[Target], reference: str) -> Target:
     return replace(same, label=label, control_of=reference)
 
 
-def _setting(request: Request) -> Setting:
+def _setting(request: Request, guard: Guard, work: Path) -> Setting:
     return Setting(
         name=request.name,
         inputs=targets.parse_inputs(request.inputs),
@@ -190,6 +199,8 @@ def _setting(request: Request) -> Setting:
         threads=request.options.threads,
         seed=request.options.seed,
         timeout_s=request.options.timeout_s,
+        guard=guard,
+        work=work,
         cold=bool(set(request.options.cache_modes) & set(COLD)),
     )
 
@@ -201,7 +212,7 @@ def _marked(
 
     Returns them, the setting with the inputs that marks give, and the marked reference.
     """
-    setting = _setting(request)
+    setting = _setting(request, guard, work)
     found: list[Target] = []
     references: list[Target] = []
     given: list[Mapping[str, str]] = []
@@ -210,7 +221,7 @@ def _marked(
             found.append(target)
             continue
         read = targets.to_be_read(target, request.pythons, request.variables)
-        reply, _ = candidates.ask(Marked, read, setting, guard, work / "marked")
+        reply, _ = ask(Marked, read, setting, work / "marked")
         marks = reply.marked
         if not marks:
             text = f"{target.path} marks no function; name one: {target.path}:NAME, or put"
@@ -244,3 +255,299 @@ def _reference(found: Sequence[Target], asked: str | None, marked: Target | None
         what = (marked.module, marked.name)
         return next(one.label for one in found if (one.module, one.name) == what)
     return asked or labels[0]
+
+
+def _write_moves(inspected: Sequence[Inspected], reference: Inspected, setting: Setting) -> None:
+    """Have it written beside the reference's answer how far that moves, where answers differ.
+
+    The answers of all lie in its ``work``; where a process cannot tell it, nothing is written.
+    """
+    if not setting.check:
+        return
+    own, path = reference.found.precision, str(setting.answer(reference.target.label))
+    answers = [(setting.answer(one.target.label), one.found.precision) for one in inspected]
+    if not all(_is_alike(path, answer, (kind, own)) for answer, kind in answers):
+        _write_beside(Moves, reference, setting)
+
+
+def _write_others(reference: Inspected, setting: Setting) -> None:
+    """Have the reference's answers to other data written by a process of their own.
+
+    That is done where one is the same as its usual answer: it may be what that call has left.
+    """
+    if (
+        setting.check
+        and reference.found.repeats
+        and _stays(str(setting.answer(reference.target.label)))
+    ):
+        _write_beside(OthersReply, reference, setting)
+
+
+def _write_beside(
+    what: type[Moves | OthersReply],
+    reference: Inspected,
+    setting: Setting,
+) -> None:
+    target, precision = reference.target, reference.found.precision
+    path = str(setting.answer(target.label))
+    with suppress(RefusedError):
+        caches = setting.caches(target)
+        ask(what, target, setting, caches, answer=path, precision=precision)
+
+
+def _stays(path: str) -> bool:
+    """Say whether an answer to some other data is the usual one."""
+    usual, _ = gate.stored(path)
+    others = [gate.stored(str(file))[0] for file in Path(path + gate.OTHERS).glob("[0-9].npz")]
+    return any(gate.compare(one, usual, 0.0, finite=False)["passed"] for one in others)
+
+
+_CLEARLY = 0.01
+"""Of the tolerance, an error that others may have as well for all that is known."""
+
+
+def _is_alike(reference: str, answer: Path, kinds: Iterable[str]) -> bool:
+    """Say whether all numbers are so near to the reference's that noise is of no account."""
+    arrays, _ = gate.stored(str(answer))
+    references, _ = gate.stored(reference)
+    allowed = _CLEARLY * max(map(sensitivity.tolerance, kinds))
+    return bool(gate.compare(arrays, references, allowed, finite=False)["passed"])
+
+
+_SHOWN = 3
+
+
+def _cases(candidates: Sequence[Inspected], reference: str, setting: Setting) -> list[Case]:
+    """Return the candidates as cases, from the inspection of each.
+
+    Raises:
+        RefusedError: a candidate's file is not to be found again.
+    """
+    known = [one.found for one in candidates]
+    referred = next(one.found for one in candidates if one.target.label == reference)
+    # A factory makes its own inputs; all functions are given the same.
+    given = next((found for found in known if found.kind == "function"), referred)
+    path = str(setting.answer(reference)) if setting.check else None
+    answer = ReferenceAnswer(path, given.input_sha256)
+    made: list[Case] = []
+    for one in candidates:
+        target, inspected = one.target, one.found
+        allowed = _tolerance(target, inspected, referred, setting)
+        # Beside the answer of the process that asked, there is none of its own.
+        alone = setting.check and setting.against is None
+        own = str(setting.answer(target.label)) if alone else None
+        workload = WorkloadSpec(
+            name=setting.name,
+            title=f"{setting.name}: functions of the user's own",
+            source=Source(target.module, _file(target, inspected)),
+            sizes=(1,),
+            dtypes=("own",),
+            tolerances={"own": allowed},
+            layout=", ".join(referred.arguments) or "no arguments",
+            baselines={"own": reference},
+        )
+        owners = _kept(inspected, setting.caches(target))
+        case = _case(target, inspected, workload, setting, answer, owners=owners)
+        made.append(
+            replace(
+                case,
+                job={
+                    **case.job,
+                    "own_answer": own,
+                    "changing_reference": None if referred.repeats else reference,
+                },
+                filled=setting.caches(target),
+                program=program_of(target),
+                since_ns=setting.since_ns,
+                hidden=frozenset(inspected.again),
+                wrote=frozenset(inspected.wrote),
+                inspected_s=one.took_s,
+                inspected_call_s=inspected.first_s,
+            )
+        )
+    return made
+
+
+def _failures(
+    targets: Sequence[Target],
+    like: Inspection,
+    other: Case,
+    setting: Setting,
+    crashed: Mapping[str, RefusedError],
+) -> list[tuple[Case, RefusedError]]:
+    """Return the candidates whose inspection crashed as cases, each with the reason.
+
+    What nobody has seen of them is taken to be as it is of another candidate.
+    """
+    nothing = {"counters": {}, "further": 0, "mutates": False, "repeats": True}
+    seen = msgspec.structs.replace(like, **nothing)
+    return [
+        (
+            _case(
+                target,
+                seen,
+                other.workload,
+                setting,
+                other.answer or ReferenceAnswer(None, ""),
+                owners=BACKEND.caches,
+            ),
+            crashed[target.label],
+        )
+        for target in targets
+    ]
+
+
+def _case(  # noqa: PLR0913 - what a case is made of
+    target: Target,
+    inspected: Inspection,
+    workload: WorkloadSpec,
+    setting: Setting,
+    answer: ReferenceAnswer,
+    *,
+    owners: Sequence[str],
+) -> Case:
+    backend = replace(
+        BACKEND, name=target.label, caches=tuple(owners), compiles=_compiles(inspected)
+    )
+    names = ("kind", "mutates", "positional")
+    kind = {name: getattr(inspected, name) for name in names}
+    return Case(
+        backend,
+        inspected.device,
+        workload,
+        size=1,
+        dtype="own",
+        label=target.label,
+        python=target.python,
+        variables=target.variables,
+        job={
+            "function": {**specification(target, setting), **kind},
+            "repeats": inspected.repeats,
+            "strict": inspected.kind == "function" and target.arguments is None,
+        },
+        new_shapes=inspected.further > 0,
+        shares_inputs=inspected.kind == "function",
+        mutates=inspected.mutates,
+        answer=answer,
+        described=_described(target, inspected, workload, setting),
+        notes=tuple(_notes(target, inspected, owners)),
+    )
+
+
+def _described(
+    target: Target, inspected: Inspection, workload: WorkloadSpec, setting: Setting
+) -> OwnCandidate:
+    reference, tolerance = workload.baselines["own"], workload.tolerances["own"]
+    variables = told(target.variables)
+    checked = f"against {setting.against or reference}, to {tolerance:g}"
+    return OwnCandidate(
+        target=target.text,
+        kind="factory" if inspected.kind == "factory" else "function",
+        python=target.python,
+        variables=variables.values,
+        withheld_variables=variables.withheld,
+        revision=target.revision,
+        control_of=target.control_of,
+        placement=inspected.placement,
+        arguments=inspected.arguments,
+        outputs=inspected.outputs,
+        renewed=inspected.mutates,
+        checked=checked if setting.check else "not checked: --no-check was given",
+        last_checked=setting.check and inspected.repeats,
+        sync=target.sync,
+    )
+
+
+def _file(target: Target, inspected: Inspection) -> Path:
+    """Return the file that a candidate was imported from.
+
+    Raises:
+        RefusedError: there is none, or it is not of the tree whose function is wanted.
+    """
+    file = Path(inspected.file) if inspected.file else None
+    names = {"label": target.label, "module": target.module}
+    if file is None or not file.is_file():
+        raise RefusedError(because("no_source_file", **names))
+    places = [Path(place).resolve() for place in target.search]
+    if places and not any(file.resolve().is_relative_to(place) for place in places):
+        where = {"file": str(file), "folder": str(places[-1])}
+        raise RefusedError(because("imported_elsewhere", **names, **where))
+    if inspected.strays:
+        some = _some(inspected.strays)
+        raise RefusedError(because("not_of_commit", label=target.label, module_names=some))
+    return file
+
+
+def _tolerance(
+    target: Target, inspected: Inspection, reference: Inspection, setting: Setting
+) -> float:
+    """Return the largest error of a candidate's numbers: as asked for, as marked, or of a pair.
+
+    A pair is as precise as the less precise of the two; another candidate has no say in it.
+    """
+    if setting.tolerance is not None:
+        return setting.tolerance
+    if target.tolerance is not None:
+        return target.tolerance
+    return max(sensitivity.tolerance(one.precision) for one in (inspected, reference))
+
+
+def _kept(inspected: Inspection, caches: Path) -> list[str]:
+    """Return the caches that a candidate keeps from one process to the next.
+
+    Those that it asks, or that nobody counted, and those in whose folder under ``caches`` its
+    inspection has left files.
+    """
+    counted = inspected.counters
+    asked = {
+        owner
+        for owner, counts in counted.items()
+        if counts.requests or counts.writes or "requests" in counts.reasons
+    }
+    asked.add(HOME)  # whatever it opens is looked at
+    return [owner for owner in BACKEND.caches if owner in asked or _left(owner, caches)]
+
+
+def _left(owner: str, caches: Path) -> bool:
+    """Say whether files of an owner lie there; temporary files are anybody's."""
+    names = listing.take(caches / owner).sizes
+    return any(Path(name).parts[0] != "tmp" for name in names)
+
+
+def _compiles(inspected: Inspection) -> bool:
+    """Say whether a first call compiles something."""
+    return any(counts.compiles for counts in inspected.counters.values())
+
+
+def _some(names: Sequence[str]) -> list[str]:
+    """Return the first of several names, and a sign that there are more."""
+    return [*names[:_SHOWN], *(["…"] if len(names) > _SHOWN else [])]
+
+
+def _notes(target: Target, inspected: Inspection, owners: Sequence[str]) -> list[Reason]:
+    """Return what cannot be controlled, or was not, for this candidate."""
+    notes = [because("own_memo")]
+    if target.of_today:
+        notes.append(because("benchmark_of_today"))
+    notes += [
+        because("not_kept", owner=owner)
+        for owner, counts in inspected.counters.items()
+        if counts.compiles and owner not in owners
+    ]
+    if target.carried:
+        notes.append(because("carried"))
+    if target.state:
+        notes.append(because("state_carried", state_names=list(target.state)))
+    if inspected.uncompared:
+        notes.append(because("not_compared", part_names=_some(inspected.uncompared)))
+    if inspected.compiled_again:
+        notes.append(because("second_call_compiled", n_programs=inspected.compiled_again))
+    if inspected.doubt is not None:
+        notes.append(inspected.doubt)
+    if not inspected.repeats:
+        notes.append(because("answers_differ"))
+    if inspected.mutates:
+        notes.append(because("arguments_changed"))
+    of_files = {"files_hidden": inspected.again, "files_untried": inspected.before}
+    notes += [because(code, file_names=_some(names)) for code, names in of_files.items() if names]
+    return notes

@@ -1,4 +1,4 @@
-"""A user's functions as candidates: each is inspected, and made a case of what was found."""
+"""A user's functions as candidates: each is inspected in a process of its own."""
 
 from __future__ import annotations
 
@@ -14,16 +14,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from coldwarm.caches import HOME, listing, modes
+from coldwarm.caches import HOME, modes
 from coldwarm.contracts.reasons import RefusedError, because
-from coldwarm.contracts.result import OwnCandidate
 from coldwarm.errors import ExitCode
 from coldwarm.frameworks import opened
-from coldwarm.functions import backend, sensitivity, values
+from coldwarm.functions import backend, values
 from coldwarm.functions.target import MissingNameError, TargetError
-from coldwarm.registry import Source, WorkloadSpec, backend_spec
+from coldwarm.registry import Source, backend_spec
 from coldwarm.runner import environment, isolation, ledger, replies, temporary
-from coldwarm.runner.case_list import Case, ReferenceAnswer
 from coldwarm.runner.isolation import (
     process_variables,
     program_name,
@@ -32,11 +30,9 @@ from coldwarm.runner.isolation import (
 )
 from coldwarm.runner.replies import Facts, Inspection, Marked, Moves, OthersReply
 from coldwarm.runner.spawn import MeasuredProcess, OutOfTimeError, ProcessFailedError
-from coldwarm.runner.user_input import told
-from coldwarm.worker import gate
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from concurrent.futures import Future
 
     from coldwarm.contracts.reasons import Reason
@@ -107,6 +103,9 @@ class Setting:
     threads: int | None
     seed: int
     timeout_s: float
+    guard: Guard
+    work: Path
+    """A folder for what the processes share."""
     input_sha256: str | None = None
     """What the arguments must be that were written down; ``None``: none were."""
     against: str | None = None
@@ -115,6 +114,14 @@ class Setting:
     """Whether first results are asked for, so that it matters what a program keeps by itself."""
     since_ns: int = field(default_factory=time.time_ns)
     """When the first process may have begun that runs a candidate, on the clock of files."""
+
+    def caches(self, target: Target) -> Path:
+        """Return where the inspection of a candidate leaves what it compiles."""
+        return self.work / f"caches-{target.label}"
+
+    def answer(self, label: str) -> Path:
+        """Return where the answer of a candidate lies."""
+        return self.work / f"{label}.npz"
 
 
 @dataclass(frozen=True)
@@ -126,7 +133,7 @@ class Inspected:
     took_s: float
 
 
-def _specification(target: Target, setting: Setting) -> dict[str, Any]:
+def specification(target: Target, setting: Setting) -> dict[str, Any]:
     """Return what a measured process is sent of a candidate."""
     return {
         "module": target.module,
@@ -154,7 +161,7 @@ def _job(
         "seed": setting.seed,
         "answer": answer,
         "precision": precision,
-        "function": _specification(target, setting),
+        "function": specification(target, setting),
     }
 
 
@@ -162,7 +169,6 @@ def ask(  # noqa: PLR0913 - what a process needs
     due: type[_Reply],
     target: Target,
     setting: Setting,
-    guard: Guard,
     caches: Path,
     *,
     answer: str | None = None,
@@ -186,7 +192,7 @@ def ask(  # noqa: PLR0913 - what a process needs
         threads=setting.threads,
         mode="cold_process_cold_cache",
         root=caches,
-        mark=guard.mark_value,
+        mark=setting.guard.mark_value,
         deterministic=False,
         hidden=without,
     )
@@ -203,7 +209,7 @@ def ask(  # noqa: PLR0913 - what a process needs
         process = MeasuredProcess(
             {**job, "watch": watch},
             variables,
-            guard,
+            setting.guard,
             timeout_s=setting.timeout_s if timeout_s is None else timeout_s,
             python=program_name(target.python, BACKEND),
             enter=None if view is None else view.enter,
@@ -240,21 +246,14 @@ def _why(target: Target, error: ProcessFailedError) -> Reason:
     return because("failed_before", error.reason, label=label, where=where)
 
 
-def _program_of(target: Target) -> str:
+def program_of(target: Target) -> str:
     """Return what a candidate's program is known by, from one run to the next."""
     return hashlib.sha256(os.fsencode(str(target.path or target.module))).hexdigest()[:16]
-
-
-def _caches_of(target: Target, work: Path) -> Path:
-    """Return where the inspection of a candidate leaves what it compiles."""
-    return work / f"caches-{target.label}"
 
 
 def inspect(
     targets: Sequence[Target],
     setting: Setting,
-    guard: Guard,
-    work: Path,
     crashed: dict[str, CrashedError] | None = None,
 ) -> list[Inspected]:
     """Inspect every candidate, two at once where there is no GPU to share.
@@ -268,7 +267,7 @@ def inspect(
     """
     at_once = 1 if environment.gpu_may_be_used() else _AT_ONCE
     with ThreadPoolExecutor(at_once) as pool:
-        running = [pool.submit(_inspected, one, setting, guard, work) for one in targets]
+        running = [pool.submit(_inspected, one, setting) for one in targets]
         try:
             for done in as_completed(running):
                 if crashed is None or not isinstance(done.exception(), CrashedError):
@@ -281,38 +280,38 @@ def inspect(
                 future.cancel()
             # The pool would wait for processes nobody wants, one of them about to start.
             while any(future.running() for future in running):
-                guard.sweep()
+                setting.guard.sweep()
                 time.sleep(_PAUSE_S)
             raise
 
 
-def _inspected(target: Target, setting: Setting, guard: Guard, work: Path) -> Inspected:
+def _inspected(target: Target, setting: Setting) -> Inspected:
     """Inspect a candidate in the first way in which it can be had.
 
     Raises:
         RefusedError: it cannot be used.
     """
     try:
-        return _inspected_so(target, setting, guard, work)
+        return _inspected_so(target, setting)
     except RefusedError as error:
         if target.otherwise is None or error.reason.code not in _OF_READING:
             raise
         try:
-            return _inspected(target.otherwise, setting, guard, work)
+            return _inspected(target.otherwise, setting)
         except RefusedError as later:
             if later.reason.code != error.reason.code:
                 raise
         raise  # what fails either way is told with its place in the file
 
 
-def _inspected_so(target: Target, setting: Setting, guard: Guard, work: Path) -> Inspected:
-    answer = str(work / f"{target.label}.npz") if setting.check else None
-    caches = _caches_of(target, work)
+def _inspected_so(target: Target, setting: Setting) -> Inspected:
+    answer = str(setting.answer(target.label)) if setting.check else None
+    caches = setting.caches(target)
     found, took_s = ledger.retry_killed(
-        lambda: ask(Inspection, target, setting, guard, caches, answer=answer), RefusedError
+        lambda: ask(Inspection, target, setting, caches, answer=answer), RefusedError
     )
     if setting.cold:
-        found = _tried(target, (found, took_s), setting, guard, work)
+        found = _tried(target, (found, took_s), setting)
         if found.own_cache is not None:  # it cannot be made a private one: none would be cold
             names = {"label": target.label, "module": target.module}
             raise RefusedError(because("own_cache", **names, setting=found.own_cache))
@@ -322,9 +321,7 @@ def _inspected_so(target: Target, setting: Setting, guard: Guard, work: Path) ->
     return Inspected(target, found, took_s)
 
 
-def _tried(
-    target: Target, seen: tuple[Inspection, float], setting: Setting, guard: Guard, work: Path
-) -> Inspection:
+def _tried(target: Target, seen: tuple[Inspection, float], setting: Setting) -> Inspection:
     """Try which of the files that it read a program makes by itself where they are missing.
 
     Those are left in ``again``, as caches that somebody has filled before; what fails without a
@@ -333,7 +330,7 @@ def _tried(
     found, took_s = seen
     base = {**os.environ, **target.variables}
     wrote = [name for name in found.wrote if isolation.can_hide([name])]
-    opened.mark(set(found.wrote) - set(wrote), _program_of(target))
+    opened.mark(set(found.wrote) - set(wrote), program_of(target))
     left = {n for n in found.before if isolation.can_hide([n]) or isolation.in_own_folder(base, n)}
     unknown, again = set(found.before) - left, set[str]()
     ends_s = time.perf_counter() + _TRIALS_S + _TRIALS * took_s
@@ -341,12 +338,10 @@ def _tried(
         left_s = ends_s - time.perf_counter()
         if not left or left_s <= 0:
             break
-        caches = work / f"caches-{target.label}-without-{number}"
+        caches = setting.work / f"caches-{target.label}-without-{number}"
         limit_s = min(setting.timeout_s, left_s)
         try:
-            tried, _ = ask(
-                Inspection, target, setting, guard, caches, without=left, timeout_s=limit_s
-            )
+            tried, _ = ask(Inspection, target, setting, caches, without=left, timeout_s=limit_s)
         except RefusedError as error:
             left -= _needed(error.__cause__, left, base, caches)
             continue
@@ -415,305 +410,3 @@ def _collect(
             crashed[target.label] = error
     if crashed and len(crashed) == len(targets):
         raise next(iter(crashed.values()))
-
-
-def write_moves(
-    inspected: Sequence[Inspected], reference: Inspected, setting: Setting, guard: Guard, work: Path
-) -> None:
-    """Have it written beside the reference's answer how far that moves, where answers differ.
-
-    The answers of all lie in ``work``; where a process cannot tell it, nothing is written.
-    """
-    if not setting.check:
-        return
-    own, path = reference.found.precision, str(work / f"{reference.target.label}.npz")
-    answers = [(work / f"{one.target.label}.npz", one.found.precision) for one in inspected]
-    if not all(_is_alike(path, answer, (kind, own)) for answer, kind in answers):
-        _write_beside(Moves, reference, setting, guard, work)
-
-
-def write_others(reference: Inspected, setting: Setting, guard: Guard, work: Path) -> None:
-    """Have the reference's answers to other data written by a process of their own.
-
-    That is done where one is the same as its usual answer: it may be what that call has left.
-    """
-    if (
-        setting.check
-        and reference.found.repeats
-        and _stays(str(work / f"{reference.target.label}.npz"))
-    ):
-        _write_beside(OthersReply, reference, setting, guard, work)
-
-
-def _write_beside(
-    what: type[Moves | OthersReply],
-    reference: Inspected,
-    setting: Setting,
-    guard: Guard,
-    work: Path,
-) -> None:
-    target, precision = reference.target, reference.found.precision
-    path = str(work / f"{target.label}.npz")
-    with suppress(RefusedError):
-        caches = _caches_of(target, work)
-        ask(what, target, setting, guard, caches, answer=path, precision=precision)
-
-
-def _stays(path: str) -> bool:
-    """Say whether an answer to some other data is the usual one."""
-    usual, _ = gate.stored(path)
-    others = [gate.stored(str(file))[0] for file in Path(path + gate.OTHERS).glob("[0-9].npz")]
-    return any(gate.compare(one, usual, 0.0, finite=False)["passed"] for one in others)
-
-
-_CLEARLY = 0.01
-"""Of the tolerance, an error that others may have as well for all that is known."""
-
-
-def _is_alike(reference: str, answer: Path, kinds: Iterable[str]) -> bool:
-    """Say whether all numbers are so near to the reference's that noise is of no account."""
-    arrays, _ = gate.stored(str(answer))
-    references, _ = gate.stored(reference)
-    allowed = _CLEARLY * max(map(sensitivity.tolerance, kinds))
-    return bool(gate.compare(arrays, references, allowed, finite=False)["passed"])
-
-
-_SHOWN = 3
-
-
-def cases(
-    candidates: Sequence[Inspected], reference: str, setting: Setting, work: Path
-) -> list[Case]:
-    """Return the candidates as cases, from the inspection of each.
-
-    Raises:
-        RefusedError: a candidate's file is not to be found again.
-    """
-    known = [one.found for one in candidates]
-    referred = next(one.found for one in candidates if one.target.label == reference)
-    # A factory makes its own inputs; all functions are given the same.
-    given = next((found for found in known if found.kind == "function"), referred)
-    path = str(work / f"{reference}.npz") if setting.check else None
-    answer = ReferenceAnswer(path, given.input_sha256)
-    made: list[Case] = []
-    for one in candidates:
-        target, inspected = one.target, one.found
-        allowed = tolerance(target, inspected, referred, setting)
-        # Beside the answer of the process that asked, there is none of its own.
-        alone = setting.check and setting.against is None
-        own = str(work / f"{target.label}.npz") if alone else None
-        workload = WorkloadSpec(
-            name=setting.name,
-            title=f"{setting.name}: functions of the user's own",
-            source=Source(target.module, _file(target, inspected)),
-            sizes=(1,),
-            dtypes=("own",),
-            tolerances={"own": allowed},
-            layout=", ".join(referred.arguments) or "no arguments",
-            baselines={"own": reference},
-        )
-        owners = kept(inspected, _caches_of(target, work))
-        case = _case(target, inspected, workload, setting, answer, owners=owners)
-        made.append(
-            replace(
-                case,
-                job={
-                    **case.job,
-                    "own_answer": own,
-                    "changing_reference": None if referred.repeats else reference,
-                },
-                filled=_caches_of(target, work),
-                program=_program_of(target),
-                since_ns=setting.since_ns,
-                hidden=frozenset(inspected.again),
-                wrote=frozenset(inspected.wrote),
-                inspected_s=one.took_s,
-                inspected_call_s=inspected.first_s,
-            )
-        )
-    return made
-
-
-def failures(
-    targets: Sequence[Target],
-    like: Inspection,
-    other: Case,
-    setting: Setting,
-    crashed: Mapping[str, RefusedError],
-) -> list[tuple[Case, RefusedError]]:
-    """Return the candidates whose inspection crashed as cases, each with the reason.
-
-    What nobody has seen of them is taken to be as it is of another candidate.
-    """
-    nothing = {"counters": {}, "further": 0, "mutates": False, "repeats": True}
-    seen = msgspec.structs.replace(like, **nothing)
-    return [
-        (
-            _case(
-                target,
-                seen,
-                other.workload,
-                setting,
-                other.answer or ReferenceAnswer(None, ""),
-                owners=BACKEND.caches,
-            ),
-            crashed[target.label],
-        )
-        for target in targets
-    ]
-
-
-def _case(  # noqa: PLR0913 - what a case is made of
-    target: Target,
-    inspected: Inspection,
-    workload: WorkloadSpec,
-    setting: Setting,
-    answer: ReferenceAnswer,
-    *,
-    owners: Sequence[str],
-) -> Case:
-    backend = replace(
-        BACKEND, name=target.label, caches=tuple(owners), compiles=compiles(inspected)
-    )
-    names = ("kind", "mutates", "positional")
-    kind = {name: getattr(inspected, name) for name in names}
-    return Case(
-        backend,
-        inspected.device,
-        workload,
-        size=1,
-        dtype="own",
-        label=target.label,
-        python=target.python,
-        variables=target.variables,
-        job={
-            "function": {**_specification(target, setting), **kind},
-            "repeats": inspected.repeats,
-            "strict": inspected.kind == "function" and target.arguments is None,
-        },
-        new_shapes=inspected.further > 0,
-        shares_inputs=inspected.kind == "function",
-        mutates=inspected.mutates,
-        answer=answer,
-        described=_described(target, inspected, workload, setting),
-        notes=tuple(_notes(target, inspected, owners)),
-    )
-
-
-def _described(
-    target: Target, inspected: Inspection, workload: WorkloadSpec, setting: Setting
-) -> OwnCandidate:
-    reference, tolerance = workload.baselines["own"], workload.tolerances["own"]
-    variables = told(target.variables)
-    checked = f"against {setting.against or reference}, to {tolerance:g}"
-    return OwnCandidate(
-        target=target.text,
-        kind="factory" if inspected.kind == "factory" else "function",
-        python=target.python,
-        variables=variables.values,
-        withheld_variables=variables.withheld,
-        revision=target.revision,
-        control_of=target.control_of,
-        placement=inspected.placement,
-        arguments=inspected.arguments,
-        outputs=inspected.outputs,
-        renewed=inspected.mutates,
-        checked=checked if setting.check else "not checked: --no-check was given",
-        last_checked=setting.check and inspected.repeats,
-        sync=target.sync,
-    )
-
-
-def _file(target: Target, inspected: Inspection) -> Path:
-    """Return the file that a candidate was imported from.
-
-    Raises:
-        RefusedError: there is none, or it is not of the tree whose function is wanted.
-    """
-    file = Path(inspected.file) if inspected.file else None
-    names = {"label": target.label, "module": target.module}
-    if file is None or not file.is_file():
-        raise RefusedError(because("no_source_file", **names))
-    places = [Path(place).resolve() for place in target.search]
-    if places and not any(file.resolve().is_relative_to(place) for place in places):
-        where = {"file": str(file), "folder": str(places[-1])}
-        raise RefusedError(because("imported_elsewhere", **names, **where))
-    if inspected.strays:
-        some = _some(inspected.strays)
-        raise RefusedError(because("not_of_commit", label=target.label, module_names=some))
-    return file
-
-
-def tolerance(
-    target: Target, inspected: Inspection, reference: Inspection, setting: Setting
-) -> float:
-    """Return the largest error of a candidate's numbers: as asked for, as marked, or of a pair.
-
-    A pair is as precise as the less precise of the two; another candidate has no say in it.
-    """
-    if setting.tolerance is not None:
-        return setting.tolerance
-    if target.tolerance is not None:
-        return target.tolerance
-    return max(sensitivity.tolerance(one.precision) for one in (inspected, reference))
-
-
-def kept(inspected: Inspection, caches: Path) -> list[str]:
-    """Return the caches that a candidate keeps from one process to the next.
-
-    Those that it asks, or that nobody counted, and those in whose folder under ``caches`` its
-    inspection has left files.
-    """
-    counted = inspected.counters
-    asked = {
-        owner
-        for owner, counts in counted.items()
-        if counts.requests or counts.writes or "requests" in counts.reasons
-    }
-    asked.add(HOME)  # whatever it opens is looked at
-    return [owner for owner in BACKEND.caches if owner in asked or _left(owner, caches)]
-
-
-def _left(owner: str, caches: Path) -> bool:
-    """Say whether files of an owner lie there; temporary files are anybody's."""
-    names = listing.take(caches / owner).sizes
-    return any(Path(name).parts[0] != "tmp" for name in names)
-
-
-def compiles(inspected: Inspection) -> bool:
-    """Say whether a first call compiles something."""
-    return any(counts.compiles for counts in inspected.counters.values())
-
-
-def _some(names: Sequence[str]) -> list[str]:
-    """Return the first of several names, and a sign that there are more."""
-    return [*names[:_SHOWN], *(["…"] if len(names) > _SHOWN else [])]
-
-
-def _notes(target: Target, inspected: Inspection, owners: Sequence[str]) -> list[Reason]:
-    """Return what cannot be controlled, or was not, for this candidate."""
-    notes = [because("own_memo")]
-    if target.of_today:
-        notes.append(because("benchmark_of_today"))
-    notes += [
-        because("not_kept", owner=owner)
-        for owner, counts in inspected.counters.items()
-        if counts.compiles and owner not in owners
-    ]
-    if target.carried:
-        notes.append(because("carried"))
-    if target.state:
-        notes.append(because("state_carried", state_names=list(target.state)))
-    if inspected.uncompared:
-        notes.append(because("not_compared", part_names=_some(inspected.uncompared)))
-    if inspected.compiled_again:
-        notes.append(because("second_call_compiled", n_programs=inspected.compiled_again))
-    if inspected.doubt is not None:
-        notes.append(inspected.doubt)
-    if not inspected.repeats:
-        notes.append(because("answers_differ"))
-    if inspected.mutates:
-        notes.append(because("arguments_changed"))
-    of_files = {"files_hidden": inspected.again, "files_untried": inspected.before}
-    notes += [because(code, file_names=_some(names)) for code, names in of_files.items() if names]
-    return notes
