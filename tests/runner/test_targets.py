@@ -46,23 +46,23 @@ def refusal(function: Callable[..., object], given_to: object) -> str | None:
 
 
 def test_a_function_of_a_file(fit: Path) -> None:
-    found = targets.parse(f"{fit}:Model.fit")
+    found = targets._parse(f"{fit}:Model.fit")
     assert (found.label, found.module, found.path, found.name) == ("", "fit", fit, "Model.fit")
     assert found.text == f"{fit}:Model.fit"
-    labelled = targets.parse(f"mine={fit}:fit")
+    labelled = targets._parse(f"mine={fit}:fit")
     assert (labelled.label, labelled.path) == ("mine", fit)
-    assert targets.parse(str(fit)).name == "", "the functions that it marks"
+    assert targets._parse(str(fit)).name == "", "the functions that it marks"
 
 
 def test_a_file_in_a_folder_with_an_equals_sign(tmp_path: Path) -> None:
     path = tmp_path / "a=b" / "fit.py"
     path.parent.mkdir()
     path.touch()
-    assert targets.parse(f"{path}:fit").path == path
+    assert targets._parse(f"{path}:fit").path == path
 
 
 def test_a_function_of_a_module() -> None:
-    found = targets.parse("new=numpy.linalg:inv")
+    found = targets._parse("new=numpy.linalg:inv")
     assert (found.label, found.module, found.path, found.name) == (
         "new",
         "numpy.linalg",
@@ -79,40 +79,40 @@ def test_every_module_and_label_is_taken_as_written(
     module = ".".join(parts)
     if module.endswith(".py"):
         return
-    found = targets.parse(f"{label}={module}:{name}")
+    found = targets._parse(f"{label}={module}:{name}")
     assert (found.label, found.module, found.name) == (label, module, name)
 
 
 @given(st.text(max_size=30))
 def test_what_is_no_target_is_refused_in_one_line(text: str) -> None:
-    said = refusal(targets.parse, text)
+    said = refusal(targets._parse, text)
     assert said is None or (said and "\n" not in said)
     if said is None:
-        assert targets.parse(text).name
+        assert targets._parse(text).name
 
 
 @pytest.mark.parametrize("text", ["", "fit", "numpy", ":fit", "numpy:", "no where:fit", "a-b:fit"])
 def test_what_names_no_function(text: str) -> None:
     with pytest.raises(UsageError, match=r"names no function; write FILE\.py:NAME") as caught:
-        targets.parse(text)
+        targets._parse(text)
     one_line(caught)
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is not there; name a Python file"):
-        targets.parse(f"{tmp_path}/no.py:fit")
+        targets._parse(f"{tmp_path}/no.py:fit")
 
 
 SHAPES = st.lists(st.lists(st.integers(0, 64), max_size=3).map(tuple), min_size=1, max_size=3)
 
 
-@given(NAMES, st.sampled_from(targets.DTYPES), SHAPES, st.none() | st.sampled_from(targets.FILLS))
+@given(NAMES, st.sampled_from(targets._DTYPES), SHAPES, st.none() | st.sampled_from(targets._FILLS))
 def test_an_array_as_it_is_written(
     name: str, dtype: str, shapes: list[tuple[int, ...]], fill: str | None
 ) -> None:
     written = ";".join(f"[{','.join(map(str, shape))}]" for shape in shapes)
     text = f"{name}={dtype}{written}" + (f":{fill}" if fill else "")
-    assert targets.parse_input(text) == {
+    assert targets._parse_input(text) == {
         "name": name,
         "kind": "array",
         "dtype": dtype,
@@ -129,7 +129,7 @@ def test_an_array_as_it_is_written(
     | st.text(max_size=10),
 )
 def test_a_value_as_python_writes_it(name: str, value: float | str) -> None:
-    found = targets.parse_input(f"{name}={value!r}")
+    found = targets._parse_input(f"{name}={value!r}")
     assert found == {"name": name, "kind": "value", "value": value}
     assert type(found["value"]) is type(value)
 
@@ -165,16 +165,16 @@ def test_a_value_as_python_writes_it(name: str, value: float | str) -> None:
 )
 def test_what_is_no_input(text: str, said: str) -> None:
     with pytest.raises(UsageError, match=said) as caught:
-        targets.parse_input(text)
+        targets._parse_input(text)
     one_line(caught)
 
 
 @given(st.text(max_size=20))
 def test_any_text_is_an_input_or_refused_in_one_line(text: str) -> None:
-    said = refusal(targets.parse_input, text)
+    said = refusal(targets._parse_input, text)
     assert said is None or (said and "\n" not in said)
     if said is None:
-        assert targets.parse_input(text)["name"].isidentifier()
+        assert targets._parse_input(text)["name"].isidentifier()
 
 
 def test_an_input_given_twice_is_refused() -> None:
@@ -220,13 +220,13 @@ def test_an_interpreter_for_one_or_for_all(tmp_path: Path) -> None:
     old, new = tmp_path / ".old", tmp_path / "new" / "bin" / "python"
     two = targets.labelled([made("a", "f"), made("a", "g")])
 
-    one = targets.with_pythons(two, [f"g:{old}"])
+    one = targets._with_pythons(two, [f"g:{old}"])
     assert [target.python for target in one] == [sys.executable, str(old / "bin" / "python")]
-    same = targets.with_pythons(two, [str(new)])
+    same = targets._with_pythons(two, [str(new)])
     assert {target.python for target in same} == {str(new)}, "a link is not followed"
-    both = targets.with_pythons(two, [str(old), str(new)])
+    both = targets._with_pythons(two, [str(old), str(new)])
     assert [target.label for target in both] == ["f@old", "f@new", "g@old", "g@new"]
-    mixed = targets.with_pythons(two, [str(old), str(new), f"g:{new}"])
+    mixed = targets._with_pythons(two, [str(old), str(new), f"g:{new}"])
     assert [target.label for target in mixed] == ["f@old", "f@new", "g"]
 
 
@@ -252,7 +252,7 @@ def test_a_label_that_coldwarm_makes_never_looks_private(name: str, tmp_path: Pa
         (tmp_path / folder / "bin").mkdir(parents=True)
         (tmp_path / folder / "bin" / "python").symlink_to(sys.executable)
     given_to = [str(tmp_path / name), str(tmp_path / "other")]
-    found = targets.with_pythons([made("a", "f", "f")], given_to)
+    found = targets._with_pythons([made("a", "f", "f")], given_to)
     assert len({target.label for target in found}) == len(given_to)
     assert all(masked(target.label) == target.label for target in found)
 
@@ -261,19 +261,19 @@ def test_a_label_that_coldwarm_makes_never_looks_private(name: str, tmp_path: Pa
 def test_what_is_no_interpreter(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UsageError, match="no such interpreter; name") as caught:
-        targets.with_pythons([made("a", "f", "f")], [path])
+        targets._with_pythons([made("a", "f", "f")], [path])
     one_line(caught)
 
 
 def test_an_interpreter_on_the_path() -> None:
-    found = targets.with_pythons([made("a", "f", "f")], ["python3"])
+    found = targets._with_pythons([made("a", "f", "f")], ["python3"])
     assert Path(found[0].python).name == "python3"
     assert Path(found[0].python).is_absolute()
 
 
 def test_variables_for_one_or_for_all() -> None:
     two = targets.labelled([made("a", "f"), made("a", "g")])
-    found = targets.with_variables(two, ["A=1", "g:A=2", "f:B=x=y:z", "C="])
+    found = targets._with_variables(two, ["A=1", "g:A=2", "f:B=x=y:z", "C="])
     assert [dict(target.variables) for target in found] == [
         {"A": "1", "B": "x=y:z", "C": ""},
         {"A": "2", "C": ""},
@@ -291,5 +291,5 @@ def test_variables_for_one_or_for_all() -> None:
 )
 def test_what_is_no_variable(text: str, said: str) -> None:
     with pytest.raises(UsageError, match=said) as caught:
-        targets.with_variables([made("a", "f", "f")], [text])
+        targets._with_variables([made("a", "f", "f")], [text])
     one_line(caught)

@@ -161,19 +161,12 @@ def _candidates(
 
     Commits stay checked out as long as ``stack`` is open.
     """
-    targets.withhold_values(request.variables)
-    named = [targets.parse(text) for text in request.targets]
-    labels = [target.label for target in named if target.label]
-    twice = next((label for label in labels if labels.count(label) > 1), None)
-    if twice is not None:
-        raise UsageError(f"two candidates are called {twice!r}; give each a label of its own")
-    named, setting, marked = _marked(named, request, guard, work)
+    named, setting, marked = _marked(request, guard, work)
     found = targets.labelled([replace(target, sync=request.sync) for target in named])
     if request.before is not None or request.after is not None:
         before = request.before or "HEAD"
         found = stack.enter_context(checked_out(found, before, request.after, work))
-    found = targets.with_pythons(found, request.pythons)
-    found = targets.with_variables(found, request.variables)
+    found = request.equipped(found)
     reference = _reference(found, request.reference, marked)
     if request.control and found[0].elsewhere is not None:
         found = [*found, _control(found, reference)]
@@ -206,13 +199,13 @@ def _setting(request: Request, guard: Guard, work: Path) -> Setting:
 
 
 def _marked(
-    named: Sequence[Target], request: Request, guard: Guard, work: Path
+    request: Request, guard: Guard, work: Path
 ) -> tuple[list[Target], Setting, Target | None]:
     """Put the functions that a file marks in the place of a target that names only the file.
 
     Returns them, the setting with the inputs that marks give, and the marked reference.
     """
-    setting = _setting(request, guard, work)
+    named, setting = request.parsed(), _setting(request, guard, work)
     found: list[Target] = []
     references: list[Target] = []
     given: list[Mapping[str, str]] = []
@@ -220,7 +213,7 @@ def _marked(
         if target.name:
             found.append(target)
             continue
-        read = targets.to_be_read(target, request.pythons, request.variables)
+        read = request.to_be_read(target)
         reply, _ = ask(Marked, read, setting, work / "marked")
         marks = reply.marked
         if not marks:

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.base import CacheMode
 
-DTYPES = ("f16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool", "c64", "c128")
-FILLS = ("normal", "uniform", "zeros", "ones", "range")
+_DTYPES = ("f16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool", "c64", "c128")
+_FILLS = ("normal", "uniform", "zeros", "ones", "range")
 _MOST_LABEL_BYTES = 100
 _MOST_ELEMENTS = 2**31
 _LABEL = re.compile(r"[A-Za-z_][\w.@+-]*")
@@ -90,7 +90,7 @@ class Target:
         return f"{self.label}={text}" if self.label else text
 
 
-def parse(text: str) -> Target:
+def _parse(text: str) -> Target:
     """Return the target ``[LABEL=]FILE.py[:NAME]`` or ``[LABEL=]PACKAGE.MODULE:NAME``.
 
     Raises:
@@ -133,7 +133,7 @@ def parse_inputs(texts: Iterable[str]) -> list[dict[str, Any]]:
     """
     found: dict[str, dict[str, Any]] = {}
     for text in texts:
-        one = parse_input(text)
+        one = _parse_input(text)
         if one["name"] in found:
             what = f"for several shapes write {one['name']}=f32[512];[600]"
             raise UsageError(f"--input {one['name']} is given twice; {what}")
@@ -155,7 +155,7 @@ def _refuse_repeated(inputs: Sequence[Mapping[str, Any]]) -> None:
         seen.append(shapes)
 
 
-def parse_input(text: str) -> dict[str, Any]:
+def _parse_input(text: str) -> dict[str, Any]:
     """Return an input such as ``x=f32[512,512]``, as it is sent to the measured process.
 
     Raises:
@@ -168,10 +168,10 @@ def parse_input(text: str) -> dict[str, Any]:
     if found is None:
         return {"name": name, "kind": "value", "value": _value(text, what)}
     dtype, shapes, fill = found.groups()
-    if dtype not in DTYPES:
-        raise unknown(f"dtype of --input {name}", dtype, DTYPES)
-    if fill is not None and fill not in FILLS:
-        raise unknown(f"filling of --input {name}", fill, FILLS)
+    if dtype not in _DTYPES:
+        raise unknown(f"dtype of --input {name}", dtype, _DTYPES)
+    if fill is not None and fill not in _FILLS:
+        raise unknown(f"filling of --input {name}", fill, _FILLS)
     parsed = [_shape(text, one) for one in re.findall(r"\[([^\]]*)\]", shapes)]
     return {
         "name": name,
@@ -242,7 +242,7 @@ def _presentable(name: str) -> str:
     return "candidate" if is_private(name) else name
 
 
-def with_pythons(targets: Sequence[Target], given: Sequence[str]) -> list[Target]:
+def _with_pythons(targets: Sequence[Target], given: Sequence[str]) -> list[Target]:
     """Give targets their interpreters: ``LABEL:PATH``, or ``PATH`` for all.
 
     Several paths without a label make a candidate of each target with each of them.
@@ -272,19 +272,6 @@ def with_pythons(targets: Sequence[Target], given: Sequence[str]) -> list[Target
     return labelled(found)
 
 
-def to_be_read(target: Target, pythons: Sequence[str], variables: Sequence[str]) -> Target:
-    """Give a file whose marks are read what all its functions will have.
-
-    Raises:
-        UsageError: there is no such program.
-    """
-    for_all = [text for text in pythons if not _is_labelled(text)]
-    given = [text.partition("=") for text in variables]
-    shared = {key: value for key, _, value in given if key and ":" not in key}
-    python = _program(for_all[0]) if for_all else target.python
-    return replace(target, python=python, variables={**target.variables, **shared})
-
-
 def _is_labelled(text: str) -> bool:
     label, colon, _ = text.partition(":")
     return bool(colon and _LABEL.fullmatch(label)) and not Path(text).exists()
@@ -312,14 +299,7 @@ def _environment(python: str) -> str:
     return Path(python).parent.parent.name.lstrip(".") or Path(python).name
 
 
-def withhold_values(given: Iterable[str]) -> None:
-    """Keep the values of variables that are no settings out of every text."""
-    for text in given:
-        head, _, value = text.partition("=")
-        withhold_variable(head.rpartition(":")[2], value)
-
-
-def with_variables(targets: Sequence[Target], given: Iterable[str]) -> list[Target]:
+def _with_variables(targets: Sequence[Target], given: Iterable[str]) -> list[Target]:
     """Give targets their variables: ``LABEL:KEY=VALUE``, or ``KEY=VALUE`` for all.
 
     Raises:
@@ -340,7 +320,7 @@ def with_variables(targets: Sequence[Target], given: Iterable[str]) -> list[Targ
     return [replace(target, variables=found[target.label]) for target in targets]
 
 
-MIN_RUNS, MAX_RUNS = 3, 12
+_MIN_RUNS, _MAX_RUNS = 3, 12
 MOST_RUNS = 200
 """Processes of each mode where a budget bounds them."""
 _THRESHOLD = 0.02
@@ -363,9 +343,9 @@ def options(  # noqa: PLR0913 - each is one choice of the user's
 ) -> Options:
     """Return the options of a run that stops when its verdicts are settled."""
     modes: tuple[CacheMode, ...] = COLD if cold else ()
-    most = max_runs or (MAX_RUNS if time_budget_s is None else MOST_RUNS)
+    most = max_runs or (_MAX_RUNS if time_budget_s is None else MOST_RUNS)
     # Within a budget, effort follows need from the second round on.
-    fewest = min(min_runs or (MIN_RUNS if time_budget_s is None else 1), most)
+    fewest = min(min_runs or (_MIN_RUNS if time_budget_s is None else 1), most)
     return Options(
         suite="bench",
         cache_modes=(*modes, "warm_process") if warm else modes,
@@ -405,6 +385,42 @@ class Request:
     name: str = "bench"
     options: Options = field(default_factory=options)
 
+    def parsed(self) -> list[Target]:
+        """Return the targets; values of variables that are no settings stay out of every text.
+
+        Raises:
+            UsageError: one is none, or two were given one label.
+        """
+        for text in self.variables:
+            head, _, value = text.partition("=")
+            withhold_variable(head.rpartition(":")[2], value)
+        named = [_parse(text) for text in self.targets]
+        labels = [target.label for target in named if target.label]
+        twice = next((label for label in labels if labels.count(label) > 1), None)
+        if twice is not None:
+            raise UsageError(f"two candidates are called {twice!r}; give each a label of its own")
+        return named
+
+    def to_be_read(self, target: Target) -> Target:
+        """Give a file whose marks are read what all its functions will have.
+
+        Raises:
+            UsageError: there is no such program.
+        """
+        for_all = [text for text in self.pythons if not _is_labelled(text)]
+        given = [text.partition("=") for text in self.variables]
+        shared = {key: value for key, _, value in given if key and ":" not in key}
+        python = _program(for_all[0]) if for_all else target.python
+        return replace(target, python=python, variables={**target.variables, **shared})
+
+    def equipped(self, found: Sequence[Target]) -> list[Target]:
+        """Give targets their interpreters and variables.
+
+        Raises:
+            UsageError: there is no such program or label, or it is no variable.
+        """
+        return _with_variables(_with_pythons(found, self.pythons), self.variables)
+
     def asked(self) -> dict[str, Any]:
         """Return what a journal says of it, so that it can be asked for once more elsewhere.
 
@@ -413,7 +429,7 @@ class Request:
         """
         told = [one for one in self.variables if _is_told(one)]
         return {
-            "targets": [parse(one).written for one in self.targets],
+            "targets": [_parse(one).written for one in self.targets],
             "inputs": list(self.inputs),
             "placement": self.placement,
             "reference": self.reference,
