@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import subprocess
 import sys
@@ -86,9 +87,14 @@ def snapshot(run: Path) -> Path:
         ["package", folder],
         ["registry", "add", folder],
     ):
-        command = [sys.executable, "-m", "coldwarm", "snapshot", *map(str, line)]
-        subprocess.run(command, capture_output=True, check=True)
+        started.coldwarm("snapshot", *line).check_returncode()
     return folder
+
+
+@functools.cache
+def call_here(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Call the command as it is, once for all systems that it is compared with."""
+    return started.coldwarm(*arguments)
 
 
 @pytest.mark.parametrize("system", ["win32", "darwin"])
@@ -109,9 +115,7 @@ def test_snapshots_are_read_on_every_system(
 ) -> None:
     named = ["snapshot", *(part.replace("SNAPSHOT", str(snapshot)) for part in command)]
     done = call_as_on(system, *named)
-    real = subprocess.run(
-        [sys.executable, "-m", "coldwarm", *named], capture_output=True, check=False, text=True
-    )
+    real = call_here(*named)
     assert "Traceback" not in done.stderr
     assert (done.returncode, done.stdout) == (real.returncode, real.stdout), done.stderr
 
@@ -156,12 +160,7 @@ def test_what_reads_results_works_on_every_system(
     named = results.on(run, command)
     done = call_as_on(system, *named)
     assert "Traceback" not in done.stderr
-    assert (
-        done.returncode
-        == subprocess.run(
-            [sys.executable, "-m", "coldwarm", *named], capture_output=True, check=False
-        ).returncode
-    ), done.stderr
+    assert done.returncode == call_here(*named).returncode, done.stderr
     assert done.stdout
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -26,8 +27,6 @@ for n in range(5):
     step(jnp.ones(3 + n))
 if "children" in sys.argv:
     subprocess.run([sys.executable, os.path.abspath(__file__)], cwd="/", check=True)
-if "forks" in sys.argv and os.fork() == 0:
-    sys.exit()
 print("done", flush=True)
 if "replaced" in sys.argv:
     os.execv(sys.executable, [sys.executable, *sys.argv[:1], *sys.argv[2:]])
@@ -65,6 +64,19 @@ def follow(
     )
 
 
+@pytest.fixture(scope="module")
+def twice(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Path, int, str]]:
+    """Follow the program twice in one folder; keep the folder, the status and the text of each."""
+    folder = tmp_path_factory.mktemp("twice")
+    (folder / "program.py").write_text(PROGRAM, encoding="utf-8")
+    found = []
+    for after in ("first", "second"):
+        done = follow(folder)
+        shutil.copytree(folder, copy := folder.with_name(f"{folder.name}-{after}"))
+        found.append((copy, done.returncode, done.stdout))
+    return found
+
+
 def read(folder: Path) -> Any:
     done = coldwarm("--read", "out.json", "--json", "--out", "read.json", cwd=folder)
     assert done.returncode == 0, done.stderr
@@ -75,17 +87,26 @@ def codes(report: Any) -> set[str]:
     return {one["code"] for one in report["unseen"]}
 
 
-@pytest.mark.parametrize(("how", "status"), [("", 0), ("raises", 1)])
-def test_a_program_writes_its_report_when_it_ends(folder: Path, how: str, status: int) -> None:
-    done = follow(folder, *filter(None, [how]))
-    assert (done.returncode, done.stdout) == (status, "done\n")
+def judge_written(folder: Path, program: Path) -> None:
     written = json.loads((folder / "out.json").read_text("utf-8"))
     (found,) = written["findings"]
-    assert (found["pattern"], found["path"]) == ("shape-change", str(folder / "program.py"))
+    assert (found["pattern"], found["path"]) == ("shape-change", str(program))
     assert written["exit_status"] is None
     assert written["started_at"]
     assert "end_not_seen" not in codes(written)
     assert read(folder) == written
+
+
+def test_a_program_writes_its_report_when_it_ends(twice: list[tuple[Path, int, str]]) -> None:
+    folder, status, printed = twice[0]
+    assert (status, printed) == (0, "done\n")
+    judge_written(folder, folder.with_name(folder.name.removesuffix("-first")) / "program.py")
+
+
+def test_a_program_that_fails_writes_its_report_when_it_ends(folder: Path) -> None:
+    done = follow(folder, "raises")
+    assert (done.returncode, done.stdout) == (1, "done\n")
+    judge_written(folder, folder / "program.py")
 
 
 @pytest.mark.parametrize(("how", "status"), [("os._exit", 3), ("killed", -9)])
@@ -121,23 +142,24 @@ def test_a_process_that_replaces_its_program_is_told_as_a_whole(folder: Path, th
     assert (folder / "out.json").exists() != bool(then)
 
 
-def test_the_next_program_begins_anew(folder: Path) -> None:
-    for _ in range(2):
-        follow(folder)
+def test_the_next_program_begins_anew(twice: list[tuple[Path, int, str]]) -> None:
+    folder, _, _ = twice[1]
     assert json.loads((folder / "out.json").read_text("utf-8"))["n_processes"] == 1
     assert len(list((folder / "out.json.journal").glob("*.jsonl"))) == 1
 
 
 def test_each_program_has_a_report_of_its_own_where_that_is_asked_for(folder: Path) -> None:
+    (folder / "program.py").write_text("print('done')", encoding="utf-8")
     for _ in range(2):
         follow(folder, report="out-%p.json")
     assert len(list(folder.glob("out-*.json"))) == 2
 
 
-def test_a_report_alone_can_be_read_and_has_no_timeline(folder: Path) -> None:
-    follow(folder)
-    for one in (folder / "out.json.journal").iterdir():
-        one.unlink()
+def test_a_report_alone_can_be_read_and_has_no_timeline(
+    folder: Path, twice: list[tuple[Path, int, str]]
+) -> None:
+    shutil.copy(twice[0][0] / "out.json", folder)
+    (folder / "out.json.journal").mkdir()
     done = coldwarm("--read", "out.json", "--fail-on", "recompile:3", cwd=folder)
     assert done.returncode == 1
     assert "shape-change" in done.stderr

@@ -79,7 +79,7 @@ def forked() -> None:
     ("code", "work"),
     [
         ("threads_at_work", lambda: started(spin)),
-        ("threads_at_work", lambda: started(np.linalg.svd, np.random.rand(1500, 1500))),  # noqa: NPY002 - any numbers
+        ("threads_at_work", lambda: started(np.linalg.svd, np.random.rand(900, 900))),  # noqa: NPY002 - any numbers
         ("threads_at_work", timer),
         ("threads_at_work", bare),
     ],

@@ -294,18 +294,21 @@ def test_masking_again_changes_nothing(parts: list[str]) -> None:
      "password for a", "-----BEGIN ", "eyJ", "sk-", "?", "A_", "key.key_"],
 )  # fmt: skip
 def test_time_grows_with_the_length_of_a_text(unit: str) -> None:
-    def seconds(length: int) -> float:
+    def seconds(length: int, enough: float = 0.0) -> float:
+        """Return the best of three, or of as many as it takes to be quick enough."""
         best = float("inf")
         for n in range(3):
             text = f"{n} PRIVATE KEY @ token " + unit * (length // len(unit))
             began = time.perf_counter()
             masked(text)
             best = min(best, time.perf_counter() - began)
+            if best < enough:
+                break
         return best
 
     masked("token ghp_abcd1234 0123456789abcdefX")  # the patterns are made once
-    short, long = seconds(8_000), seconds(64_000)
-    assert long < 24 * short + 0.3  # 64 times would be the square
+    allowed = 24 * seconds(8_000) + 0.3  # 64 times would be the square
+    assert seconds(64_000, enough=allowed) < allowed
 
 
 def test_nothing_of_it_is_loaded_at_the_start() -> None:
