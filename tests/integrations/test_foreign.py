@@ -18,7 +18,7 @@ from coldwarm.contracts.codec import decode_as
 from coldwarm.contracts.comparison import RunComparison
 from coldwarm.contracts.result import Measured
 from coldwarm.errors import ContractError, ExitCode
-from coldwarm.integrations import opening
+from coldwarm.integrations import formats
 
 if TYPE_CHECKING:
     from tests.integrations.conftest import Call
@@ -30,7 +30,7 @@ CALL = f"{results.NAME}/warm_process/call"
 
 
 def opened(path: Path) -> Benchmarks:
-    found = opening.read(path)
+    found = formats.read(path)
     assert not isinstance(found, Measured)
     return found
 
@@ -125,9 +125,9 @@ def test_what_pyperf_writes_is_read(tmp_path: Path) -> None:
 def test_an_export_is_the_run_that_it_is_of(run: Path, tmp_path: Path, call: Call) -> None:
     file = tmp_path / "pyperf.json"
     assert call("export", run, "--format", "pyperf", "--out", file).returncode == ExitCode.FINE
-    ours = opening.read(run)
+    ours = formats.read(run)
     assert isinstance(ours, Measured)
-    one, other = opening.of_run(ours), opened(file)
+    one, other = formats.benchmarks_of(ours), opened(file)
     assert other.is_export
     assert one.benchmarks.keys() == other.benchmarks.keys()
     for name, benchmark in one.benchmarks.items():
@@ -317,7 +317,7 @@ def test_a_broken_file_is_refused_in_one_line(kind: str, tmp_path: Path) -> None
     file = tmp_path / "broken.json"
     file.write_text(text, encoding="utf-8")
     with pytest.raises(ContractError) as refused:
-        opening.read(file)
+        formats.read(file)
     said = str(refused.value)
     assert told in said
     assert said.startswith(str(file))
@@ -341,7 +341,7 @@ def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
     with file.open("wb") as stream:
         stream.truncate(2**28)
     with pytest.raises(ContractError, match="is larger than"):
-        opening.read(file)
+        formats.read(file)
 
 
 def test_a_hostile_name_controls_no_terminal_and_no_workflow(tmp_path: Path, call: Call) -> None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from coldwarm.errors import UsageError
-from coldwarm.integrations.pytest_fixture import MeasureFixture, Measurements
+from coldwarm.integrations.pytest_fixture import MeasureFixture
+from coldwarm.integrations.pytest_measured import Measurements
 
 if TYPE_CHECKING:
     from collections.abc import Callable

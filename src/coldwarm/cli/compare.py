@@ -92,13 +92,13 @@ def command(
     3 a broken artifact, 4 nothing valid to compare.
     """
     from coldwarm.contracts.result import Measured
-    from coldwarm.integrations import opening
+    from coldwarm.integrations import formats
     from coldwarm.report import comparison_text as words
 
     verdicts, guarded = _options.split_counts(failures)
     limits = replace(_policy(thresholds, verdicts, policy), counts=guarded)
     fields = _options.parts(allowed, "--allow")
-    first, second = ([opening.read(path) for path in _paths(side)] for side in (a, b))
+    first, second = ([formats.read(path) for path in _paths(side)] for side in (a, b))
     runs = [one for one in (*first, *second) if isinstance(one, Measured)]
     if len(runs) == len(first) + len(second):
         _refuse(pairs, "--pair", "belongs to files of other tools; cases are matched by name")
@@ -137,7 +137,7 @@ def judged(
     """
     from coldwarm.contracts import codec
     from coldwarm.contracts.result import Measured
-    from coldwarm.integrations import opening
+    from coldwarm.integrations import formats
     from coldwarm.report import comparison_text
     from coldwarm.runner import recompute
     from coldwarm.stats import compared_results
@@ -149,7 +149,7 @@ def judged(
             comparison = compared_results.compare_results(a, b, limits, allowed, reports=reports)
         else:
             before, now = (
-                [opening.of_run(one) if isinstance(one, Measured) else one for one in side]
+                [formats.benchmarks_of(one) if isinstance(one, Measured) else one for one in side]
                 for side in (first, second)
             )
             comparison = compared_results.compare_results(before, now, limits, allowed, pairs=pairs)

@@ -6,7 +6,7 @@ import functools
 import inspect
 import os
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from coldwarm.errors import ColdwarmError, UsageError
 from coldwarm.integrations import pytest_compiles
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from types import CodeType
 
     from coldwarm.contracts.answer import Summary
@@ -146,50 +146,6 @@ def _shown(value: Any) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
-@dataclass
-class Measurements:
-    """What was measured in one process, or in several."""
-
-    lines: list[tuple[str, str]] = field(default_factory=list)
-    """Of each measurement the test, and what came out of it."""
-    benchmarks: list[dict[str, Any]] = field(default_factory=list)
-    """As pyperf has them."""
-
-    def add(self, test: str, line: str, found: list[dict[str, Any]]) -> None:
-        """Keep what a test has measured."""
-        self.lines.append((test, line))
-        self._take(found)
-
-    def add_calls(self, test: str, line: str, found: list[dict[str, Any]]) -> None:
-        """Keep warm calls: those of a test that have one name are numbered, in their order."""
-        names = {one["metadata"]["name"] for one in self.benchmarks}
-        for one in found:
-            name, number = one["metadata"]["name"], 1
-            while one["metadata"]["name"] in names:
-                number += 1
-                one["metadata"]["name"] = f"{name} ({number})"
-        self.add(test, line, found)
-
-    def merge(self, values: Mapping[str, Any]) -> None:
-        """Add what another process has sent."""
-        self.lines += [(test, line) for test, line in values["lines"]]
-        self._take(values["benchmarks"])
-
-    def _take(self, found: Iterable[dict[str, Any]]) -> None:
-        """Take figures; what has been measured several times has the processes of all."""
-        known = {one["metadata"]["name"]: one for one in self.benchmarks}
-        for one in found:
-            same = known.get(one["metadata"]["name"])
-            if same is None:
-                self.benchmarks.append(one)
-            else:
-                same["runs"] += one["runs"]
-
-    def plain(self) -> dict[str, Any]:
-        """Return plain values."""
-        return {"lines": [list(one) for one in self.lines], "benchmarks": self.benchmarks}
-
-
 _BUDGET_S = 2.0
 
 
@@ -229,8 +185,8 @@ class _NoRecompile:
 class MeasureFixture:
     """Measures, and asserts, inside of a test."""
 
-    def __init__(self, test: str, kept: Callable[[], Measurements]) -> None:
-        """Follow what is compiled from now on; ``kept`` is where measurements go."""
+    def __init__(self, test: str, kept: Callable[[], Any]) -> None:
+        """Follow what is compiled from now on; ``kept`` gives ``Measurements``."""
         self._test, self._kept = test, kept
         pytest_compiles.begin()
 
@@ -256,19 +212,15 @@ class MeasureFixture:
             UsageError: it cannot be called so.
         """
         __tracebackhide__ = True
-        session: Any = import_module(f"{__package__}.pytest_session")
+        measured: Any = import_module(f"{__package__}.pytest_measured")
         public: Any = import_module("coldwarm")
         try:
-            with session.alone():
+            with measured.alone():
                 measure = public.Benchmark(cold=False, time_budget_s=_BUDGET_S)
                 result: BenchResult = measure(function, *args, **kwargs)
         except ColdwarmError as error:
             raise error.with_traceback(None) from None
-        self._kept().add_calls(
-            self._test,
-            session.warm_call(result),
-            session.calls(self._test, result),
-        )
+        self._kept().add_calls(self._test, result)
         return result
 
     def assert_ttfr(  # noqa: PLR0913 - each is one choice, by name
@@ -310,11 +262,19 @@ class MeasureFixture:
         """
         __tracebackhide__ = True
         # By its name, as the command line loads its commands.
-        starts: Any = import_module(f"{__package__}.pytest_first_results")
+        measured: Any = import_module(f"{__package__}.pytest_measured")
         try:
-            asked = starts.FirstResultRequest(target, tuple(inputs), caches, processes, timeout_s)
-            limit = starts.Limit(below, None if baseline is None else os.fspath(baseline), allow)
-            found = starts.first_result(asked, limit)
+            asked = measured.FirstResultRequest(
+                target,
+                tuple(inputs),
+                caches,
+                processes,
+                timeout_s,
+                below=below,
+                baseline=None if baseline is None else os.fspath(baseline),
+                allow=allow,
+            )
+            found = measured.first_result(asked)
         except ColdwarmError as error:  # told at the line of the test
             raise error.with_traceback(None) from None
         self._kept().add(self._test, found.text, found.benchmarks)

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
     from coldwarm.contracts.result import Benchmarks
-    from coldwarm.integrations.pytest_fixture import MeasureFixture, Measurements
+    from coldwarm.integrations.pytest_fixture import MeasureFixture
+    from coldwarm.integrations.pytest_measured import Measurements
 
 _KEPT: pytest.StashKey[Measurements] = pytest.StashKey()
 """What the tests of a session have measured."""
@@ -53,13 +54,13 @@ def pytest_configure(config: pytest.Config) -> None:
     save, base = config.getoption("--coldwarm-save"), config.getoption("--coldwarm-compare")
     if (save or base) and not hasattr(config, "workerinput"):
         from coldwarm.errors import ColdwarmError
-        from coldwarm.integrations import pytest_session
+        from coldwarm.integrations import pytest_measured
 
         try:
             if save:
-                pytest_session.refuse_place(save)
+                pytest_measured.refuse_place(save)
             if base:
-                config.stash[_BASE] = pytest_session.base(base)
+                config.stash[_BASE] = pytest_measured.base(base)
         except ColdwarmError as error:
             raise pytest.UsageError(*error.lines) from None
 
@@ -112,7 +113,7 @@ def coldwarm(request: pytest.FixtureRequest) -> MeasureFixture:
 
 
 def _kept(config: pytest.Config) -> Measurements:
-    from coldwarm.integrations.pytest_fixture import Measurements
+    from coldwarm.integrations.pytest_measured import Measurements
 
     return config.stash.setdefault(_KEPT, Measurements())
 
@@ -137,9 +138,9 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     save, base = config.getoption("--coldwarm-save"), config.stash.get(_BASE, None)
     if _KEPT not in config.stash and not save and base is None:
         return
-    from coldwarm.integrations import pytest_session
+    from coldwarm.integrations import pytest_measured
 
-    terminalreporter.section(pytest_session.TITLE)
+    terminalreporter.section(pytest_measured.TITLE)
     width = config.get_terminal_writer().fullwidth
-    for line in pytest_session.lines(_kept(config), width, save=save, against=base):
+    for line in pytest_measured.lines(_kept(config), width, save=save, against=base):
         terminalreporter.write_line(line)

@@ -3,7 +3,7 @@
 It is named as ``--format`` names it, with ``_`` for ``-``. Where results are written so, it defines
 its ``WRITER``, and where files of the tool are compared, its ``READER``.
 
-It opens no file and writes none.
+No format opens a file or writes one.
 """
 
 from __future__ import annotations
@@ -15,16 +15,18 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import msgspec
 
-from coldwarm.contracts.base import MOST_S, Record
+from coldwarm.contracts.base import MOST_S, WARM, Record
 from coldwarm.contracts.codec import explain, parse, read_bytes
-from coldwarm.contracts.result import BenchmarkSamples
+from coldwarm.contracts.reasons import because
+from coldwarm.contracts.result import Benchmarks, BenchmarkSamples
 from coldwarm.errors import ContractError, printable, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from coldwarm.contracts.base import MetricKind
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.contracts.result import Benchmarks
+    from coldwarm.contracts.result import Measured
     from coldwarm.integrations.figures import Exported, Figure
 
 TimeS = Annotated[float, msgspec.Meta(gt=0.0, le=MOST_S)]
@@ -93,23 +95,78 @@ def _defining(name: str) -> Iterator[str]:
             yield file.stem
 
 
-def read(path: Path, data: bytes | None = None) -> Benchmarks:
-    """Read a file of another tool, of which nothing is believed unseen.
+_HEAD = 1024
+"""Bytes in which an artifact of coldwarm has its ``schema_version``."""
+
+
+def read(path: Path) -> Measured | Benchmarks:
+    """Read a result of coldwarm, or a file of another tool, of which nothing is believed unseen.
+
+    Raises:
+        UsageError: there is nothing.
+        ContractError: it is broken, or of a kind that is not read.
+    """
+    from coldwarm.runner import recompute  # noqa: PLC0415 - names of formats are to be had quickly
+
+    if path.is_dir() or not path.exists():
+        return recompute.read(path)
+    data = read_bytes(path)
+    if b'"schema_version"' in data[:_HEAD]:
+        return recompute.read(path)
+    if data.startswith(_GZIP):
+        raise ContractError(str(path), "is compressed: unpack it with gunzip")
+    return benchmarks(str(path), *parse(data, str(path)))
+
+
+def benchmarks(path: str, text: str, document: object) -> Benchmarks:
+    """Return what a document of another tool holds.
 
     Raises:
         ContractError: it is broken, or of a kind that is not read.
     """
-    data = read_bytes(path) if data is None else data
-    if data.startswith(_GZIP):
-        raise ContractError(str(path), "is compressed: unpack it with gunzip")
-    text, document = parse(data, str(path))
     readers: list[Reader] = [_module(name).READER for name in _defining("READER")]
     for one in readers:
         if isinstance(document, dict) and one.is_mine(document):
-            return one.benchmarks(Opened(str(path), text, document))
+            return one.benchmarks(Opened(path, text, document))
     named = ", ".join(one.tool for one in readers)
     what = f"is no result that can be compared: of coldwarm, or the JSON of {named}"
-    raise ContractError(str(path), what)
+    raise ContractError(path, what)
+
+
+def benchmarks_of(measured: Measured) -> Benchmarks:
+    """Return a run of coldwarm as benchmarks, named as they are exported."""
+    from coldwarm.integrations.figures import exported  # noqa: PLC0415 - as in ``read``
+    from coldwarm.stats.comparable import failure  # noqa: PLC0415 - likewise
+
+    made = exported(measured)
+    suite, place = measured.suite, measured.environment
+    failed = {name: why for name, case in measured.cases.items() if (why := failure(case))}
+    empty = [name for name, _ in made.left_out if name not in failed]
+    return Benchmarks(
+        path=measured.path,
+        tool=None,
+        benchmarks={one.name: _benchmark(one) for one in made.figures},
+        short_names={one.case.case: one.name for one in made.figures if one.mode == WARM},
+        left_out=dict.fromkeys(empty, because("no_valid_process")),
+        failed=failed,
+        complete=suite is None or suite.complete,
+        cpu=place.cpu.model if place else None,
+        run_id=suite.run_id if suite else None,
+        started_at=suite.started_at if suite else None,
+        environment_sha256=measured.environment_sha256,
+    )
+
+
+def _benchmark(figure: Figure) -> BenchmarkSamples:
+    warm = figure.case.warm if figure.mode == WARM else None
+    values = tuple(process.values for process in figure.processes)
+    return BenchmarkSamples(_kind(figure), values, () if warm is None else (warm.steady,))
+
+
+def _kind(figure: Figure) -> MetricKind:
+    if figure.unit == "bytes":
+        return "memory"
+    return "warm" if figure.mode == WARM else "cold"
 
 
 class DocumentPart(Record, frozen=True, kw_only=True, forbid_unknown_fields=False):

@@ -32,16 +32,12 @@ def _why_not(figure: Figure) -> str | None:
 
 def _files(made: Exported) -> dict[str, bytes]:
     """Return one file."""
-    return {"": figures.json_bytes(document(made))}
-
-
-def document(made: Exported) -> dict[str, Any]:
-    """Return what the file holds."""
-    return {
+    held = {
         "version": _VERSION,
         "metadata": _common(made),
         "benchmarks": [_benchmark(figure) for figure in made.figures],
     }
+    return {"": figures.json_bytes(held)}
 
 
 def _common(made: Exported) -> dict[str, Any]:
