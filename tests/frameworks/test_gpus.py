@@ -14,7 +14,7 @@ import pytest
 from coldwarm.backends.base import DeviceUnavailableError
 from coldwarm.backends.torch import TorchCompile
 from coldwarm.frameworks import torch as of_torch
-from coldwarm.functions import backend, unfinished, waiting
+from coldwarm.functions import backend, unfinished
 from coldwarm.runner import environment, isolation
 from coldwarm.runner.functions import candidates
 
@@ -143,7 +143,7 @@ def torch_with(monkeypatch: pytest.MonkeyPatch, cuda: Cuda) -> None:
 
 
 def wait(value: object) -> list[str]:
-    waiting.wait(value)
+    unfinished.wait(value)
     return DONE
 
 
@@ -189,7 +189,7 @@ def test_all_streams_of_torchs_devices_are_waited_for(monkeypatch: pytest.Monkey
     of_torch.wait([one])
     assert DONE.pop() == "synchronize cuda:0"
     torch_with(monkeypatch, Cuda(used=False))
-    assert waiting.waiters(1.0) == []
+    assert unfinished._waiters(1.0) == []
 
 
 def test_a_stream_of_torch_that_is_not_done_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

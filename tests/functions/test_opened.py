@@ -333,4 +333,4 @@ def test_modules_of_torch_are_finished_and_its_futures_are_not() -> None:
 
 def test_a_large_result_of_numbers_is_opened_at_once() -> None:
     many = [float(n) for n in range(200_000)]
-    assert unfinished.OpenedValue({"a": many}).lazy is None
+    assert unfinished._OpenedValue({"a": many}).lazy is None

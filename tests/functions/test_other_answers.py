@@ -9,7 +9,7 @@ import pytest
 from msgspec import convert
 
 from coldwarm.contracts.reasons import Reason
-from coldwarm.functions import other_answers, sensitivity, varying
+from coldwarm.functions import other_calls, sensitivity, varying
 from coldwarm.functions.arguments import Call
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ def _held(
 
     place = str(path / "reference.npz")
     job = {"seed": 3, "tolerance": 1e-8, "repeats": True, "strict": strict}
-    other_answers.write(place, lambda flat: reference(*flat), others, 3, _moves(reference))
-    return other_answers.checked(
+    other_calls.write_answers(place, lambda flat: reference(*flat), others, 3, _moves(reference))
+    return other_calls.check_answers(
         place, lambda flat: candidate(*flat), lambda: call.copied().flat, others, job
     )
 
@@ -173,16 +173,16 @@ def test_a_candidate_with_other_data_is_not_held_against_the_reference(tmp_path:
     def others(data: Any) -> Callable[[float], varying.Other]:
         return lambda number: varying.given(Call((data,), {}), number, ["x"])
 
-    other_answers.write(place, lambda flat: flat[0].sum(), others(X), 3, _moves(np.sum))
+    other_calls.write_answers(place, lambda flat: flat[0].sum(), others(X), 3, _moves(np.sum))
     job = {"seed": 3, "tolerance": 1e-8, "repeats": True, "strict": False}
     for data in (Y, "mean"):
-        found = other_answers.checked(
+        found = other_calls.check_answers(
             place, lambda flat: flat[0].sum(), lambda: (X,), others(data), job
         )
         assert _code(found) == "other_data_differ"
     single = X.astype("f4")
     job["tolerance"] = 1e-4
-    found = other_answers.checked(
+    found = other_calls.check_answers(
         place, lambda flat: flat[0].sum(), lambda: (single,), others(single), job
     )
     assert _code(found) == ""

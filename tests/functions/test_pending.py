@@ -273,7 +273,7 @@ JAX_LEAVES = """
 import jax, time
 import jax.numpy as jnp
 from collections import deque
-from coldwarm.functions import unfinished, waiting
+from coldwarm.functions import unfinished
 
 x = jnp.ones((800, 800))
 heavy = jax.jit(lambda x: jax.lax.fori_loop(0, 12, lambda _, y: y @ y / 800, x))
@@ -305,7 +305,7 @@ def said(function):
     looking.wait()
     try:
         out = function()
-        waiting.wait(out)
+        unfinished.wait(out)
         looking.refuse()
         unfinished.refuse_busy(0.001)
         unfinished.refuse_unknown(out)

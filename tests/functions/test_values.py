@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coldwarm.functions import unfinished, values, waiting
+from coldwarm.functions import unfinished, values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -200,7 +200,7 @@ def test_jax_inside_classes_is_waited_for() -> None:
     wraps += [lambda y: [Boxed(y)], lambda y: deque([Boxed(y)])]
     for wrap in wraps:
         out = step(x)
-        waiting.wait(wrap(out))
+        unfinished.wait(wrap(out))
         assert out.is_ready()
 
 
@@ -208,14 +208,14 @@ def test_numpy_finishes_by_itself_and_nothing_has_to_be_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     given = [np.zeros(3), np.float64(2.0), 1.0, None]
-    monkeypatch.setattr(waiting, "may_go_on", lambda: False)
-    assert waiting.waiters(given) == []
-    assert waiting.waiters(None) == []
-    monkeypatch.setattr(waiting, "may_go_on", lambda: True)
-    assert [waiting.waiters(one) for one in (None, 1.0, np.zeros(3))] == [[], [], []]
+    monkeypatch.setattr(unfinished, "may_go_on", lambda: False)
+    assert unfinished._waiters(given) == []
+    assert unfinished._waiters(None) == []
+    monkeypatch.setattr(unfinished, "may_go_on", lambda: True)
+    assert [unfinished._waiters(one) for one in (None, 1.0, np.zeros(3))] == [[], [], []]
     asked: list[object] = []
-    waits = waiting.waiters(given)  # another list may hold what has to be waited for
-    monkeypatch.setattr(waiting, "wait", asked.append)
+    waits = unfinished._waiters(given)  # another list may hold what has to be waited for
+    monkeypatch.setattr(unfinished, "wait", asked.append)
     for wait in waits:
         wait(given)
     assert asked == []
@@ -224,9 +224,9 @@ def test_numpy_finishes_by_itself_and_nothing_has_to_be_waited_for(
 @pytest.mark.slow
 def test_jax_is_waited_for_wherever_it_is_in_an_output() -> None:
     array = jax_array(np.zeros(3, "float32"))
-    assert len(waiting.waiters(array)) == 1
-    assert len(waiting.waiters({"a": (array, np.zeros(2))})) == 1
-    waiting.wait([array, {"b": array}])
+    assert len(unfinished._waiters(array)) == 1
+    assert len(unfinished._waiters({"a": (array, np.zeros(2))})) == 1
+    unfinished.wait([array, {"b": array}])
 
 
 @pytest.mark.parametrize("value", ["text", b"bytes", object(), {1, 2}, lambda: None])

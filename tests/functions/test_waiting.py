@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from coldwarm.functions import kinds, unfinished, waiting
+from coldwarm.functions import kinds, unfinished
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,13 +40,13 @@ def _calls(monkeypatch: pytest.MonkeyPatch, name: str, look: Callable[[], object
     return len(seen)
 
 
-@pytest.mark.parametrize("name", ["_array_framework", "is_lazy", "is_opaque"])
+@pytest.mark.parametrize("name", ["_array_framework", "_is_lazy", "_is_opaque"])
 def test_a_class_is_judged_once_for_all_its_values(
     monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     result = many(500)
     assert _calls(monkeypatch, name, lambda: unfinished.refuse_unknown(result)) < 10
-    assert _calls(monkeypatch, name, lambda: waiting.waiters(result)) < 10
+    assert _calls(monkeypatch, name, lambda: unfinished._waiters(result)) < 10
 
 
 def test_nothing_is_looked_into_where_no_framework_goes_on(
@@ -54,7 +54,7 @@ def test_nothing_is_looked_into_where_no_framework_goes_on(
 ) -> None:
     for name in ("jax", "torch", "cupy", "numba.cuda"):
         monkeypatch.delitem(sys.modules, name, raising=False)
-    assert _calls(monkeypatch, "_array_framework", lambda: waiting.waiters(many(5))) == 0
+    assert _calls(monkeypatch, "_array_framework", lambda: unfinished._waiters(many(5))) == 0
 
 
 def test_bytes_in_memory_are_finished() -> None:
@@ -63,7 +63,7 @@ def test_bytes_in_memory_are_finished() -> None:
 
 OF_JAX = """
 import jax, jax.numpy as jnp
-from coldwarm.functions import unfinished, waiting
+from coldwarm.functions import unfinished
 
 class Holder:
     def __init__(self, inner):
@@ -76,12 +76,12 @@ class Slotted:
 
 made = lambda n: Holder({"a": [Slotted(jnp.ones(3) * k) for k in range(n)]})
 walks = []
-plain = waiting._Arrays.__init__
+plain = unfinished._Arrays.__init__
 def counted(self, value):
     walks.append(value)
     plain(self, value)
-waiting._Arrays.__init__ = counted
-(waiter,) = waiting.waiters(made(2))
+unfinished._Arrays.__init__ = counted
+(waiter,) = unfinished._waiters(made(2))
 del walks[:]
 waiter(made(2))
 assert not walks, "by its path"
@@ -93,7 +93,7 @@ waiter(Holder({"b": [jnp.ones(2)]}))
 assert len(walks) == 2 and len(waited) == 4, "elsewhere"
 waiter(Holder({"a": 1.0}))
 assert len(walks) == 3
-(waiter,) = waiting.waiters(Holder({1: {1}, 2: frozenset(), 3: lambda y=jnp.ones(2): y}))
+(waiter,) = unfinished._waiters(Holder({1: {1}, 2: frozenset(), 3: lambda y=jnp.ones(2): y}))
 waiter(Holder(jnp.ones(2)))
 assert len(waited) == 5
 unfinished.refuse_unknown(jax.tree_util.Partial(jnp.add, jnp.ones(3)))
@@ -126,17 +126,17 @@ def test_results_of_a_framework(framework: str, program: str) -> None:
 
 def test_a_path_leads_to_the_same_place_in_another_value() -> None:
     step = (list.__getitem__, 1, list.__len__, 2)
-    assert waiting.at([[0, 1], [2, 3]], (step, step)) == 3
+    assert unfinished._at([[0, 1], [2, 3]], (step, step)) == 3
     for other in ([[0, 1]], [0, (1, 2)], None):
-        with pytest.raises(waiting.MOVED):
-            waiting.at(other, (step, step))
+        with pytest.raises(unfinished._MOVED):
+            unfinished._at(other, (step, step))
 
 
 CHANGING = """
 import sys
 import numpy as np
 import jax, jax.numpy as jnp
-from coldwarm.functions import waiting
+from coldwarm.functions import unfinished
 
 jax.devices()
 a = jnp.asarray(np.random.default_rng(0).normal(size=(700, 700)))
@@ -156,7 +156,7 @@ kinds = {
     "tuple to list": lambda n: (work(a),) if n < 2 else [work(a)],
 }
 for name, f in kinds.items():
-    wait = waiting.waiter()
+    wait = unfinished.waiter()
     for n in range(6):
         out = f(n)
         wait(out)

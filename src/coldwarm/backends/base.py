@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from coldwarm.wire import TYPE_CHECKING, because
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any, ClassVar
 
     import numpy as np
@@ -184,8 +184,6 @@ class Backend(ABC):
 
         They leave the heap as a program has it that keeps nothing.
         """
-        from coldwarm.backends.memory import outside_heap
-
         return outside_heap(self.fetch(out))
 
     def kept(self, kept: "Any") -> "list[np.ndarray[Any, Any]]":
@@ -264,3 +262,26 @@ class Backend(ABC):
     def versions(self) -> "dict[str, str]":
         """Return the versions of what was imported."""
         return {} if self.watcher is None else self.watcher.versions()
+
+
+_ALWAYS_MAPPED = 33 << 20
+"""Bytes from which glibc maps an allocation by itself, whatever was freed before: 32 MiB. What of
+them is not used is only an address. Nothing else is loaded for it, as that would take heap, too."""
+
+
+def outside_heap(values: "Iterable[Any]") -> "list[Any]":
+    """Return copies of NumPy arrays in memory mapped for them; other values as they are."""
+    import numpy as np
+
+    return [_copy(one) if type(one) is np.ndarray else one for one in values]
+
+
+def _copy(array: "Any") -> "Any":
+    import numpy as np
+
+    if array.dtype.hasobject:
+        return array.copy()
+    mapped = np.empty(array.nbytes + _ALWAYS_MAPPED, np.uint8)
+    same = mapped[: array.nbytes].view(array.dtype).reshape(array.shape)
+    same[...] = array
+    return same

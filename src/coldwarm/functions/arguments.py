@@ -2,7 +2,7 @@
 
 import sys
 
-from coldwarm.functions import target, values, waiting
+from coldwarm.functions import target, unfinished, values
 from coldwarm.wire import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ def place(array: "np.ndarray[Any, Any]", framework: str, name: str) -> "Any":
                 " give --env JAX_ENABLE_X64=1, or ask for 32 bits"
             )
             raise target.TargetError(text)
-        waiting.wait(placed)
+        unfinished.wait(placed)
         return placed
     return array
 

@@ -13,7 +13,7 @@ from coldwarm.backends.base import Backend, DeviceUnavailableError
 from coldwarm.frameworks.arrivals import Arrivals
 from coldwarm.frameworks.base import PARTS, module_of, versions
 from coldwarm.frameworks.settings import Places
-from coldwarm.functions import arguments, target, transfer, unfinished, values, varying, waiting
+from coldwarm.functions import arguments, target, transfer, unfinished, values, varying
 from coldwarm.wire import TYPE_CHECKING, because
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class UserFunction(Backend):
         self.keywords: tuple[str, ...] = ()
         self._arrivals = Arrivals(device)
         self._places: Places | None = None
-        vars(self)["sync"] = waiting.waiter()
+        vars(self)["sync"] = unfinished.waiter()
         self._module: Any = None
         self._found: Any = None
         self._function: Any = None
@@ -155,7 +155,7 @@ class UserFunction(Backend):
         self._build_s = _now_s() - begin_s
         self._function, self._call, self._more = made
         self.keywords = self._call.keywords
-        waiting.wait(list(self._call.flat))
+        unfinished.wait(list(self._call.flat))
         return self._call.flat
 
     def _bound(self) -> "arguments.Call":
@@ -175,7 +175,7 @@ class UserFunction(Backend):
 
     def place(self, arrays: "Sequence[Any]") -> "tuple[Any, ...]":
         """Wait for the arguments; they were placed as they were made."""
-        waiting.wait(list(arrays))
+        unfinished.wait(list(arrays))
         return tuple(arrays)
 
     @property
@@ -249,12 +249,12 @@ class UserFunction(Backend):
 
         What that one returns is the result, unless it returns nothing.
         """
-        return function if self._sync is None else waiting.finished_by(self._sync, function)
+        return function if self._sync is None else unfinished.finished_by(self._sync, function)
 
     @property
     def synchronous(self) -> bool:  # type: ignore[override] # of others it never changes
         """Whether there is nothing that goes on computing after a call has returned, so far."""
-        return not waiting.may_go_on()
+        return not unfinished.may_go_on()
 
     def refuse_unfinished(self, out: "Any") -> None:
         """Refuse an output that is not there, and work that goes on. Untimed.
@@ -273,7 +273,8 @@ class UserFunction(Backend):
         Raises:
             UnfinishedError: it is not there.
         """
-        return unfinished.refuse_result(out, named=bool(self.spec.get("sync")), call_s=call_s)
+        named = self.spec.get("sync")  # it waits for the result, and the user answers for that
+        return None if named else unfinished.refuse_unknown(out, call_s=call_s)
 
     def refuse_pending(self) -> None:
         """Refuse work that goes on after the last call. Untimed.
@@ -290,7 +291,7 @@ class UserFunction(Backend):
 
     def keep(self, out: "Any") -> "Any":
         """Return what the output holds, on the host: it may be a buffer that is used again."""
-        from coldwarm.backends.memory import outside_heap
+        from coldwarm.backends.base import outside_heap
 
         return outside_heap(values.on_host(out))
 

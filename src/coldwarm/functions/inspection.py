@@ -12,13 +12,12 @@ from coldwarm.frameworks import opened
 from coldwarm.frameworks.base import versions
 from coldwarm.functions import (
     arguments,
-    other_answers,
+    other_calls,
     sensitivity,
     target,
     transfer,
     unfinished,
     values,
-    waiting,
 )
 from coldwarm.functions.arguments import from_factory
 from coldwarm.functions.backend import UserFunction, has_used_gpu
@@ -86,7 +85,7 @@ class _Inspection:
                 self.kind = "factory"
                 function, call, more = from_factory(lambda: given)
                 return function, call, len(list(more))
-            waiting.wait(given)
+            unfinished.wait(given)
             self.first_ns = _now_ns() - begin_ns
             return found, arguments.Call((), {}), 0
         if not inputs:
@@ -179,7 +178,7 @@ class _Inspection:
             drift = [abs(one) * 0.0 for one in answers]
 
         def keep(moves: "Mapping[str, Any]") -> None:
-            other_answers.save(path, answers, moves)
+            other_calls.save_arrays(path, answers, moves)
 
         found = sensitivity.moves(
             answer_of,
@@ -199,7 +198,7 @@ class _Inspection:
     def _write_others(self, function: "Callable[..., Any]", kind: str) -> None:
         """Write the answers to other data, and how far their numbers move, beside the answer."""
         call = _by_place(function, self.backend.keywords)
-        other_answers.write(
+        other_calls.write_answers(
             self.job["answer"],
             call,
             self.backend.others,
@@ -210,7 +209,7 @@ class _Inspection:
     def _called(self, function: "Any", call: "arguments.Call") -> "Any":
         begin_ns, began_s = _now_ns(), _used_s()
         out = function(*call.positional, **call.named)
-        waiting.wait(out)
+        unfinished.wait(out)
         self.call_ns = _now_ns() - begin_ns
         self.busy_ns = min(self.call_ns, int(1e9 * (_used_s() - began_s)))
         self.backend.refuse_pending()
@@ -223,7 +222,7 @@ class _Inspection:
         """Write the output down, and say what it is made of."""
         answer, path = values.OutputValues(out), self.job["answer"]
         arrays = self.backend.fetch(out)
-        other_answers.save(path, arrays)
+        other_calls.save_arrays(path, arrays)
         shapes = [[*array.shape] for array in arrays]
         return [f"{kind}{shape}" for kind, shape in zip(answer.dtypes, shapes, strict=True)]
 
@@ -254,7 +253,7 @@ def _by_place(
     def call(flat: "tuple[Any, ...]") -> "Any":
         n = len(flat) - len(keywords)
         out = function(*flat[:n], **dict(zip(keywords, flat[n:], strict=True)))
-        waiting.wait(out)
+        unfinished.wait(out)
         return out
 
     return call

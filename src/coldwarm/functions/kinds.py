@@ -117,7 +117,7 @@ def _array_framework(kind: type) -> "str | None":
     return None
 
 
-def is_lazy(kind: type, *, inner: bool = False) -> bool:
+def _is_lazy(kind: type, *, inner: bool = False) -> bool:
     """Say whether values of a class are computed only later, or handles of what runs.
 
     That is known of iterators, of what is awaited, of Python's own handles and of the classes of
@@ -141,7 +141,7 @@ def _is_holder(kind: type) -> bool:
     return package(kind) == "xarray" and not _is_deferred(kind)
 
 
-def computing(kind: type) -> "str | None":
+def _computing(kind: type) -> "str | None":
     """Return the first method by which a class of somebody else's may compute when it is asked.
 
     ``None``: it has none. Whether there is anything left to compute the name cannot say.
@@ -223,7 +223,7 @@ def _is_of_python(kind: type) -> bool:
     return package(kind) in sys.stdlib_module_names and not kind.__flags__ & _HEAP
 
 
-def is_opaque(kind: type) -> bool:
+def _is_opaque(kind: type) -> bool:
     """Say whether a class keeps something where Python cannot see it, and is not known."""
     if kind.__name__ in _WHOLE and package(kind) == "builtins":
         return False
@@ -279,7 +279,7 @@ class Shape:
         self.is_partial = partial is not None and issubclass(kind, partial)
         # JAX's own is a tree of its arguments.
         self.is_tree = self.is_partial and package(kind) == "jax"
-        self.is_function = self.is_partial or kind in _FUNCTIONS
+        self.is_function = self.is_partial or kind in {FUNCTION, METHOD, BUILT_IN}
         self.is_of_python = _is_of_python(kind)
         self.is_table = any(package(base) == "pandas" for base in kind.__mro__)
         self.has_attributes = self.framework is None and package(kind) != "logging"
@@ -298,66 +298,109 @@ class Shape:
         self._opaque: bool | None = None
 
     def is_lazy(self, *, inner: bool) -> bool:
-        """Say whether its values are computed only later, as ``is_lazy`` has it."""
+        """Say whether its values are computed only later, or are handles of what runs."""
         if inner not in self._lazy:
-            self._lazy[inner] = is_lazy(self._kind, inner=inner)
+            self._lazy[inner] = _is_lazy(self._kind, inner=inner)
         return self._lazy[inner]
 
     def is_opaque(self) -> bool:
-        """Say whether its values cannot be looked into, as ``is_opaque`` has it."""
+        """Say whether its values keep something where Python cannot see it, and are not known."""
         if self._opaque is None:
-            self._opaque = is_opaque(self._kind)
+            self._opaque = _is_opaque(self._kind)
         return self._opaque
 
     def computing(self, value: "Any") -> "str | None":
         """Return the method by which a value of somebody else's class may compute when asked."""
         if self._computing is None:
-            self._computing = (computing(self._kind),)
+            self._computing = (_computing(self._kind),)
         (name,) = self._computing
         # A property that is kept is there once it was computed.
         return None if name is None or name in (own_names(value) or ()) else name
 
+    def items(self, value: "Any") -> "list[Any]":
+        """Return the items of a container, of a dictionary its keys as well."""
+        if self.container is dict:
+            return [*dict.keys(value), *dict.values(value)]
+        return list(self.container.__iter__(value))
 
-_FUNCTIONS = (FUNCTION, METHOD, BUILT_IN)
+    def inner_objects(self, value: "Any") -> "list[Any]":
+        """Return what an object keeps where Python cannot see it, as far as that can be asked."""
+        if self.is_of_python:
+            import gc
+
+            found = gc.get_referents(value)
+            return [one for one in found if type(one).__name__ not in _LEFT_OUT]
+        return _objects_of(value, self._kind) if self.is_table else []
+
+    def captured(self, value: "Any") -> "list[Any]":
+        """Return what a function has with it."""
+        if self._kind is METHOD:
+            return [value.__self__, value.__func__]
+        if self._kind is BUILT_IN:
+            return [value.__self__]
+        if self.is_partial:
+            return [value.func, value.args, value.keywords]
+        found = [*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]
+        for cell in value.__closure__ or ():
+            try:
+                found.append(cell.cell_contents)
+            except ValueError:
+                continue
+        return found
+
+    def set_slots(self, value: "Any") -> "list[tuple[Any, Any]]":
+        """Return an object's slots that are set, and what they hold."""
+        found = []
+        for member in self.slots:
+            try:
+                found.append((member, member.__get__(value, type(value))))
+            except AttributeError:
+                continue
+        return found
 
 
-def items(value: "Any", shape: Shape) -> "list[Any]":
-    """Return the items of a container, of a dictionary its keys as well."""
-    if shape.container is dict:
-        return [*dict.keys(value), *dict.values(value)]
-    return list(shape.container.__iter__(value))
+class Walk:
+    """A walk through all that is inside a value, into each object once; it runs no code of theirs.
 
+    With each thing goes how it is held, as the walk has it.
+    """
 
-def _referred(value: "Any") -> "list[Any]":
-    """Return the objects that one of Python's own classes, written in C, refers to."""
-    import gc
+    def __init__(self, value: "Any", held: "Any") -> None:
+        """Look into the value."""
+        self._shapes: dict[type, Shape] = {}
+        self._seen: dict[int, Any] = {}  # kept, so that nothing else gets its number
+        self._left: list[tuple[Any, Any]] = [(value, held)]
+        while self._left:
+            self._look(*self._left.pop())
 
-    return [one for one in gc.get_referents(value) if type(one).__name__ not in _LEFT_OUT]
+    def _look(self, value: "Any", held: "Any") -> None:
+        kind = type(value)
+        shape = self._shapes.get(kind)
+        if shape is None:
+            shape = self._shapes[kind] = Shape(kind)
+        if shape.is_plain:
+            return self._plain(value, held)
+        if shape.is_skipped or id(value) in self._seen:
+            return None
+        self._seen[id(value)] = value
+        if shape.container is not None:
+            self._items(value, shape, held)
+        elif shape.framework is not None:
+            self._array(value, shape, held)
+        elif shape.is_function:
+            self._function(value, shape, held)
+        else:
+            self._object(value, shape, held)
+        return self._attributes(value, shape, held) if shape.has_attributes else None
 
+    def _plain(self, value: "Any", held: "Any") -> None:
+        """Note a value that is whole as it stands."""
 
-def inner_objects(value: "Any", shape: Shape) -> "list[Any]":
-    """Return what an object keeps where Python cannot see it, as far as that can be asked."""
-    if shape.is_of_python:
-        return _referred(value)
-    return _objects_of(value, type(value)) if shape.is_table else []
+    def _items(self, value: "Any", shape: Shape, held: "Any") -> None:
+        """Go on with the items of a container."""
+        raise NotImplementedError
 
-
-def captured(value: "Any", shape: Shape) -> "list[Any]":
-    """Return what a function has with it."""
-    kind = type(value)
-    if kind is METHOD:
-        return [value.__self__, value.__func__]
-    if kind is BUILT_IN:
-        return [value.__self__]
-    if shape.is_partial:
-        return [value.func, value.args, value.keywords]
-    found = [*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]
-    for cell in value.__closure__ or ():
-        try:
-            found.append(cell.cell_contents)
-        except ValueError:
-            continue
-    return found
+    _array = _function = _object = _attributes = _items
 
 
 def own_names(value: "Any") -> "dict[str, Any] | None":
@@ -367,20 +410,3 @@ def own_names(value: "Any") -> "dict[str, Any] | None":
     except AttributeError:
         return None
     return own if type(own) is dict else None
-
-
-def set_slots(value: "Any", shape: Shape) -> "list[tuple[Any, Any]]":
-    """Return an object's slots that are set, and what they hold."""
-    found = []
-    for member in shape.slots:
-        try:
-            found.append((member, member.__get__(value, type(value))))
-        except AttributeError:
-            continue
-    return found
-
-
-def attribute_values(value: "Any", shape: Shape) -> "list[Any]":
-    """Return what an object keeps in its ``__dict__`` and its slots; run no code of its own."""
-    own = own_names(value) or {}
-    return [*own.values(), *(inner for _, inner in set_slots(value, shape))]

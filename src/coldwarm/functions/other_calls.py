@@ -1,21 +1,35 @@
-"""Calls in other circumstances than those of the timed loop: what it cannot show of itself.
+"""Calls in other circumstances than those of the timed loop, and answers to other data.
 
 The loop calls again and again with the same arguments, at once, and without the collector of
 Python. A program calls with others, when it has them, and with the collector. After the last
 block some calls are made as there. Nothing here changes a figure.
+
+Answers to other data: those of the reference are written down, and a candidate's held against them.
+The data are the same in every process of a bench: made of its seed. Where they were declared, they
+are drawn anew, and a candidate answers for them or is wrong. What was given is changed, and may be
+what a function does not promise to take: there it is wrong where its answer stays as it was,
+though that of the reference does not, and what differs otherwise is told.
 """
 
+import os
 import time
 
+from coldwarm import wire
 from coldwarm.functions import values
 from coldwarm.functions.outlier_call import OTHER_S, PAUSED_S, is_outlier
 from coldwarm.wire import TYPE_CHECKING, because
+from coldwarm.worker import gate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
+    import numpy as np
+
     from coldwarm.functions.varying import Other
+
+    Arrays = Sequence[np.ndarray[Any, Any]]
+    Noise = Callable[[Callable[[], tuple[Any, ...]], Arrays], Mapping[str, Any]]
 
 
 _TRIES = 3
@@ -78,20 +92,20 @@ def measure(
             continue
         try:
             found[name] = kind()
-        except NoFigureError as error:
+        except _NoFigureError as error:
             reasons[name] = error.coded_reason
         except Exception as error:  # noqa: BLE001 - whatever a user's function raises
-            reasons[name] = raised(error)
+            reasons[name] = _raised(error)
     return {**found, **tried.told(), "reasons": reasons}
 
 
-def raised(error: Exception) -> "dict[str, Any]":
+def _raised(error: Exception) -> "dict[str, Any]":
     """Return an exception of a user's function as a reason."""
     text = (str(error).splitlines() or [""])[0][:200]
     return because("exception", error=type(error).__name__, text=text)
 
 
-class NoFigureError(Exception):
+class _NoFigureError(Exception):
     """There is no figure; ``coded_reason`` says why."""
 
     def __init__(self, reason: "dict[str, Any]") -> None:
@@ -178,7 +192,7 @@ class _Tried:
         other = self._others(_number(0))
         self._not_varied = {name: because("unvaried") for name in other.unchanged}
         if not other.places:
-            raise NoFigureError(because("unvaried" if other.names else "no_other_arguments"))
+            raise _NoFigureError(because("unvaried" if other.names else "no_other_arguments"))
         taken, why = other.places, self._why_not(other, other.places)
         if why is not None:
             other = self._others(_number(0.25))
@@ -188,7 +202,7 @@ class _Tried:
             self._not_varied.update(refused)
             if not taken or not refused:
                 self._not_varied.update(dict.fromkeys(other.named(taken), why))
-                raise NoFigureError(why)
+                raise _NoFigureError(why)
         self._varied = other.named(taken)
         return self._quickest_s(taken)
 
@@ -202,10 +216,10 @@ class _Tried:
         try:
             if not self._time(other, places):
                 return had
-        except NoFigureError as error:
+        except _NoFigureError as error:
             return error.coded_reason
         except Exception as error:  # noqa: BLE001 - not every function takes other data
-            return raised(error)
+            return _raised(error)
         return None
 
     def _time(self, other: "Other", places: "list[int]") -> bool:
@@ -230,7 +244,7 @@ class _Tried:
         after = self._compiles()
         if before is None or after != before:
             n_programs = 0 if before is None or after is None else after - before
-            raise NoFigureError(because("compiled_in_window", n_programs=n_programs))
+            raise _NoFigureError(because("compiled_in_window", n_programs=n_programs))
         self._seconds.setdefault(tuple(places), []).append(call_s)
         self._look(out)
         return True
@@ -247,11 +261,11 @@ class _Tried:
                 break
             try:
                 self._time(self._others(_number(which + 0.5)), places)
-            except NoFigureError:  # those that compile tell nothing beside others
+            except _NoFigureError:  # those that compile tell nothing beside others
                 if not known:
                     raise
         if not known:
-            raise NoFigureError(because("unvaried"))
+            raise _NoFigureError(because("unvaried"))
         return min(known)
 
     def _look(self, out: "Any") -> None:
@@ -300,7 +314,7 @@ def _collecting_s(
     import gc
 
     if not gc.isenabled():
-        raise NoFigureError(because("collector_off"))
+        raise _NoFigureError(because("collector_off"))
     if frozen:
         gc.unfreeze()
     gc.collect()
@@ -329,3 +343,177 @@ def _collecting_s(
     finally:
         gc.callbacks[:] = [one for one in gc.callbacks if one not in {begin, end}]
     return spent_ns / n_calls / 1e9
+
+
+_INDEX = "index.json"
+_MOST_ALONE = 4
+"""Up to how many arguments each is varied alone, too."""
+_ENOUGH_S = 8.0
+"""For all calls of the reference, after which its process is no more waited for."""
+_now_s = time.perf_counter  # as it was before the user's program
+
+
+def _numbers(seed: int) -> float:
+    """Return which other data a bench of this seed has."""
+    return (seed * 2_654_435_761 + 40_503) % 1_000_003 / 1_000_003
+
+
+def write_answers(
+    answer_path: str,
+    call: "Callable[[tuple[Any, ...]], Any]",
+    others: "Callable[[float], Other]",
+    seed: int,
+    noise: "Noise",
+) -> None:
+    """Write the answers to other data beside the usual answer.
+
+    All arguments are others, then each one alone; what is not answered twice alike, or not at all,
+    is left out. ``noise`` tells of an answer to arguments how far its numbers move.
+    """
+    folder = answer_path + gate.OTHERS
+    os.makedirs(folder, exist_ok=True)  # noqa: PTH103 - the style of the measured side
+    began_s = _now_s()
+    written: list[dict[str, Any]] = []
+    places = others(_numbers(seed)).places
+    alone = [[place] for place in places] if 1 < len(places) <= _MOST_ALONE else []
+    for some in [places, *alone] if places else []:
+        before_s = _now_s()
+        path = os.path.join(folder, f"{len(written)}.npz")  # noqa: PTH118 - as above
+        try:
+            inputs = _write(path, call, lambda: others(_numbers(seed)), some, noise)
+        except Exception:  # noqa: BLE001, S112 - not every function takes other data
+            continue
+        if inputs:
+            written.append({"inputs": inputs, "file": f"{len(written)}.npz"})
+            _index(folder, written)
+        if 2 * _now_s() - began_s - before_s > _ENOUGH_S:
+            return
+
+
+def _write(
+    path: str,
+    call: "Callable[[tuple[Any, ...]], Any]",
+    made: "Callable[[], Other]",
+    places: "Sequence[int]",
+    noise: "Noise",
+) -> "list[int]":
+    """Write the answer to other data in these places; return which inputs they are; empty: none."""
+    answer, again = (_answered(call, made().only(places)) for _ in range(2))
+    if not _same(answer, again):
+        return []
+    other = made()
+    save_arrays(path, answer, noise(lambda: made().only(places), answer))
+    save_arrays(f"{path.removesuffix('.npz')}-given.npz", _data(other, places))
+    return [other.order.index(place) for place in places]
+
+
+def _data(other: "Other", places: "Sequence[int]") -> "list[np.ndarray[Any, Any]]":
+    """Return what is in the arguments, in the order of the inputs."""
+    given = other.only(places)
+    return values.OutputValues([given[place] for place in other.order]).arrays
+
+
+def _index(folder: str, written: "Sequence[Any]") -> None:
+    path = os.path.join(folder, _INDEX)  # noqa: PTH118 - as above
+    with open(path + ".part", "wb") as file:  # noqa: PTH123 - as above
+        file.write(wire.encode({"answers": list(written)}))
+    os.replace(path + ".part", path)  # noqa: PTH105 - as above
+
+
+def _answered(
+    call: "Callable[[tuple[Any, ...]], Any]", arguments: "tuple[Any, ...]"
+) -> "list[np.ndarray[Any, Any]]":
+    return values.on_host(call(arguments))
+
+
+def _same(one: "Sequence[np.ndarray[Any, Any]]", other: "Sequence[np.ndarray[Any, Any]]") -> bool:
+    return bool(one) and values.digest(list(one)) == values.digest(list(other))
+
+
+def save_arrays(
+    path: str,
+    arrays: "Sequence[np.ndarray[Any, Any]]",
+    moves: "Mapping[str, np.ndarray[Any, Any]] | None" = None,
+) -> None:
+    """Write arrays into a file, and how far their numbers move."""
+    import numpy as np
+
+    named: dict[str, Any] = dict(moves or {})
+    with open(path + ".part", "wb") as file:  # noqa: PTH123 - as above
+        np.savez(file, *arrays, **named)
+    os.replace(path + ".part", path)  # noqa: PTH105 - as above
+
+
+def check_answers(
+    reference_path: "str | None",
+    call: "Callable[[tuple[Any, ...]], Any]",
+    usual: "Callable[[], tuple[Any, ...]]",
+    others: "Callable[[float], Other]",
+    job: "Mapping[str, Any]",
+) -> "dict[str, Any]":
+    """Hold a candidate's answers to other data against those of the reference.
+
+    Returns the last check as ``gate``, or that of the first answer that differs; ``None``: there
+    was none, and ``unchecked`` says why. ``unlike``: it differs, and is not held to be wrong.
+    """
+    found: dict[str, Any] = {"gate": None, "unlike": None, "unchecked": None}
+    if reference_path is None or not job["repeats"]:
+        why = "not_asked" if reference_path is None else "answers_differ"
+        return {**found, "unchecked": because(why)}
+    known = _known(reference_path)
+    if not known:
+        return {**found, "unchecked": because("no_other_answers")}
+    unlike: dict[str, Any] = {}
+    try:
+        for one in known:
+            other = others(_numbers(job["seed"]))
+            places = [other.order[n] for n in one["inputs"] if n < len(other.order)]
+            path = f"{reference_path}{gate.OTHERS}/{one['file']}"
+            alike = len(places) == len(one["inputs"]) and set(places) <= set(other.places)
+            if not alike or not _given_alike(path, other, places):
+                return {**found, "unchecked": because("other_data_differ")}
+            answer = _answered(call, other.only(places))
+            verdict = gate.check(answer, path, job["tolerance"], finite=False)
+            if verdict["passed"]:
+                found["gate"] = verdict
+            elif _same(answer, _answered(call, usual())):
+                reason = _of("ignores_arguments", other.named(places))
+                return {**found, "gate": {**verdict, "reason": reason}}
+            elif not unlike:
+                unlike = _unlike(verdict, other.named(places), strict=job["strict"])
+    except Exception as error:  # noqa: BLE001 - not every function takes other data
+        return {**found, "unchecked": _raised(error)}
+    return {**found, **unlike}
+
+
+def _given_alike(path: str, other: "Other", places: "Sequence[int]") -> bool:
+    """Say whether the data are those of the reference, each in types of their own."""
+    given = f"{path.removesuffix('.npz')}-given.npz"
+    held = gate.check(_data(other, places), given, _ALIKE, finite=False)
+    return bool(held["passed"])
+
+
+def _known(reference_path: str) -> "list[Any]":
+    """Return which answers of the reference there are."""
+    path = os.path.join(reference_path + gate.OTHERS, _INDEX)  # noqa: PTH118 - as above
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - as above
+            found: list[Any] = wire.decode_bare(file.read())["answers"]
+    except OSError:
+        return []
+    return found
+
+
+_ALIKE = 1e-2
+"""Up to what error two candidates have the same data, in types of their own."""
+
+
+def _unlike(verdict: "dict[str, Any]", named: "list[str]", *, strict: bool) -> "dict[str, Any]":
+    """Return what is said of an answer that differs, though not because its data are ignored."""
+    code = "wrong_for_others" if strict else "unlike_for_others"
+    why = {**_of(code, named), "parts": [verdict["reason"]]}
+    return {"gate": {**verdict, "reason": why}} if strict else {"gate": None, "unlike": why}
+
+
+def _of(code: str, named: "list[str]") -> "dict[str, Any]":
+    return {"code": code, "values": {"argument_names": named}}

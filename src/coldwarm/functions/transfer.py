@@ -10,7 +10,7 @@ import os
 import sys
 
 from coldwarm import wire
-from coldwarm.functions import arguments, values, waiting
+from coldwarm.functions import arguments, unfinished, values
 from coldwarm.wire import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -276,7 +276,7 @@ def _placed(entry: "dict[str, Any]", path: str) -> "Any":
     if entry["framework"] == "numpy":
         return array[()] if entry["scalar"] else _as_it_lay(entry, array)
     placed = _to_torch(entry, array) if entry["framework"] == "torch" else _to_jax(entry, array)
-    waiting.wait(placed)
+    unfinished.wait(placed)
     return placed
 
 

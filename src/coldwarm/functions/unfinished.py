@@ -1,9 +1,13 @@
-"""Whether a call has done all its work when it returns, looked at outside the timed window.
+"""Results that are not there when a call returns: what waits for them, and what refuses others.
 
-Nothing here waits for the work, or does it: what is not done is refused. A result is looked into
-without asking it for anything: no method of an unknown value is called, no property read, nothing
-converted. That might do the very work which the timed call left undone. Objects are opened by their
-`__dict__` and their slots; what a class of another language keeps cannot be seen.
+Waiting happens inside the timed window. The arrays in a result that may still be computed are found
+once, with the way to each of them; nothing is judged.
+
+Whether a call has done all its work is looked at outside of the window. Nothing waits for the work
+then, or does it: what is not done is refused. A result is looked into without asking it for
+anything: no method of an unknown value is called, no property read, nothing converted. That might
+do the very work which the timed call left undone. Objects are opened by their `__dict__` and their
+slots; what a class of another language keeps cannot be seen.
 """
 
 import os
@@ -11,13 +15,235 @@ import sys
 import time
 
 from coldwarm.frameworks.base import module_of
-from coldwarm.functions import background, kinds
-from coldwarm.functions.kinds import Shape
+from coldwarm.functions import background, kinds, values
+from coldwarm.functions.kinds import Shape, Walk
 from coldwarm.wire import TYPE_CHECKING, because
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
+
+    Path = tuple[tuple[Any, Any, Any, int], ...]
+    """From the outside: what takes a thing out of another, by what, what counts those that are
+    there, and how many they were."""
+
+
+_MOST_PATHS = 100
+_GPU = ("torch", "cupy", "numba")
+
+
+def wait(value: "Any") -> None:
+    """Wait until every array in a value is there, whatever framework it is of."""
+    for waiter in _waiters(value):
+        waiter(value)
+
+
+def _waiters(value: "Any") -> "list[Callable[[Any], None]]":
+    """Return what must be called with values like this one until they are there.
+
+    Of the frameworks that compute on a GPU, all work of a device is waited for, whatever stream
+    it is in; and of one that has used a GPU, also where it returns numbers of the host.
+    """
+    if not may_go_on():
+        return []  # and a value of many objects costs nothing
+    if values.is_jax(value):
+        alone: Callable[[Any], None] = module_of("jax").wait_for_array
+        return [alone, *_of_gpus({})]
+    arrays: dict[str, list[Any]] = {}
+    paths = []
+    for framework, array, path in _Arrays(value).found:
+        arrays.setdefault(framework, []).append(array)
+        if framework == "jax":
+            paths.append(path)
+    of_jax = [_of_jax(value, paths)] if arrays.pop("jax", []) else []
+    if not of_jax and type(value) in {list, tuple, dict} and len(value) <= _MOST_PATHS:
+        of_jax = [_wait_inside]
+    return [*of_jax, *_of_gpus(arrays)]
+
+
+def waiter() -> "Callable[[Any], None]":
+    """Return what waits for the results of one function, each in the way that its type wants.
+
+    A way that was found is kept for as long as results are of one type; where that may hold
+    arrays, also for as long as no framework starts that had not.
+    """
+    kind: type | None = None
+    known = False
+    found: list[Callable[[Any], None]] = []
+
+    def wait_for_result(out: "Any") -> None:
+        nonlocal kind, known, found
+        if type(out) is not kind or (not known and may_go_on()):
+            found, kind = _waiters(out), type(out)
+            known = kind in kinds.PLAIN or kind.__module__ == "numpy" or may_go_on()
+        for one in found:
+            one(out)
+
+    return wait_for_result
+
+
+def _wait_inside(out: "Any") -> None:
+    """Wait for arrays of JAX in a container that had none at first; a GPU is waited for whole.
+
+    Numbers and arrays of NumPy are passed over: every call pays for this.
+    """
+    for one in out.values() if type(out) is dict else out:
+        kind = type(one)
+        if kind not in kinds.PLAIN and kind.__module__ != "numpy":
+            for framework, array, _ in _Arrays(one).found:
+                if framework == "jax":
+                    module_of("jax").wait_for_array(array)
+
+
+def may_go_on() -> bool:
+    """Say whether a framework may be computing after a call has returned."""
+    if "jax" in sys.modules and module_of("jax").has_started():
+        return True
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_initialized():
+        return True
+    return "cupy" in sys.modules or "numba.cuda" in sys.modules
+
+
+def finished_by(
+    sync: "Callable[[Any], Any]", function: "Callable[..., Any]"
+) -> "Callable[..., Any]":
+    """Return a function that calls one, and another on its result, which it may replace."""
+
+    def called(*positional: "Any", **named: "Any") -> "Any":
+        out = function(*positional, **named)
+        done = sync(out)
+        return out if done is None else done
+
+    return called
+
+
+def _of_gpus(arrays: "dict[str, list[Any]]") -> "list[Callable[[Any], None]]":
+    found = [
+        module_of(framework).waiter(arrays.get(framework, []))
+        for framework in _GPU
+        if framework in sys.modules
+    ]
+    return [waiter for waiter in found if waiter is not None]
+
+
+def _of_jax(value: "Any", paths: "list[Path | None]") -> "Callable[[Any], None]":
+    """Return what waits for all arrays, also for those in what JAX does not open."""
+    jax = module_of("jax")
+    inside = filter(values.is_jax, sys.modules["jax"].tree.leaves(value))
+    if sum(1 for _ in inside) == len(paths):
+        wait_for_tree: Callable[[Any], None] = jax.wait
+        return wait_for_tree
+
+    def wait_for_all(out: "Any") -> None:
+        jax.wait([array for name, array, _ in _Arrays(out).found if name == "jax"])
+
+    known = [path for path in paths if path is not None]
+    if len(known) < len(paths) or len(known) > _MOST_PATHS:
+        return wait_for_all
+
+    def wait_by_path(out: "Any") -> None:
+        try:
+            for path in known:
+                _at(out, path).block_until_ready()
+        except _MOVED:
+            wait_for_all(out)
+
+    return wait_by_path
+
+
+_MOVED = (TypeError, AttributeError, LookupError)
+"""What a path raises that does not lead to an array any more."""
+
+
+def _attribute(value: "Any", name: str) -> "Any":
+    return object.__getattribute__(value, "__dict__")[name]
+
+
+def _slot(value: "Any", member: "Any") -> "Any":
+    return member.__get__(value, type(value))
+
+
+def _at(value: "Any", path: "Path") -> "Any":
+    """Return what lies in a value where a path leads.
+
+    Raises:
+        TypeError, AttributeError, LookupError: nothing does, or there are more things on the way.
+    """
+    for take, by, size, count in path:
+        if size is not None and size(value) != count:
+            raise LookupError
+        value = take(value, by)
+    return value
+
+
+class _Arrays(Walk):
+    """The arrays of frameworks that go on after a call has returned.
+
+    A thing is held by a way: its last step and the way before it; ``None``: there is none.
+    """
+
+    def __init__(self, value: "Any") -> None:
+        """Look into the value."""
+        self.found: list[tuple[str, Any, Path | None]] = []
+        """Which framework, the array, the path to it; ``None``: it cannot be gone again."""
+        super().__init__(value, ())
+
+    def _items(self, value: "Any", shape: Shape, held: "Any") -> None:
+        base = shape.container
+        if base is dict:
+            count = dict.__len__(value)
+            self._add([*dict.keys(value)])
+            step = (dict.__getitem__, dict.__len__, count)
+            self._left += _steps([*dict.items(value)], step, held)
+        elif base in {list, tuple}:
+            count = base.__len__(value)
+            step = (base.__getitem__, base.__len__, count)
+            self._left += _steps(enumerate(base.__iter__(value)), step, held)
+        else:
+            self._add(shape.items(value))
+
+    def _array(self, value: "Any", shape: Shape, held: "Any") -> None:
+        if shape.framework != "numpy":
+            self.found.append((str(shape.framework), value, _path(held)))
+        elif value.dtype.hasobject:
+            self._add(value.ravel().tolist())
+
+    def _function(self, value: "Any", shape: Shape, held: "Any") -> None:
+        del held
+        self._add(shape.captured(value))
+
+    def _object(self, value: "Any", shape: Shape, held: "Any") -> None:
+        del held
+        self._add(shape.inner_objects(value))
+
+    def _attributes(self, value: "Any", shape: Shape, held: "Any") -> None:
+        own = kinds.own_names(value) or {}
+        self._left += _steps([*own.items()], (_attribute, None, 0), held)
+        if shape.slots:
+            self._left += _steps(shape.set_slots(value), (_slot, None, 0), held)
+
+    def _add(self, values: "Iterable[Any]") -> None:
+        """Look into these as well, to which no path leads."""
+        self._left += [(one, None) for one in values if type(one) not in kinds.PLAIN]
+
+
+def _steps(
+    pairs: "Iterable[tuple[Any, Any]]", step: "tuple[Any, Any, int]", way: "Any"
+) -> "Iterator[tuple[Any, Any]]":
+    for by, one in pairs:
+        if type(one) not in kinds.PLAIN:
+            yield one, None if way is None else (by, step, way)
+
+
+def _path(way: "Any") -> "Path | None":
+    if way is None:
+        return None
+    found = []
+    while way:
+        by, (take, size, count), way = way
+        found.append((take, by, size, count))
+    return tuple(reversed(found))
 
 
 _ITEM, _ATTRIBUTE, _IN_FUNCTION = range(3)
@@ -43,11 +269,14 @@ class UnfinishedError(TypeError):
         self.coded_reason = reason
 
 
-class OpenedValue:
-    """All that is inside a value: the first thing in it that may not be computed."""
+class _OpenedValue(Walk):
+    """All that is inside a value: the first thing in it that may not be computed.
+
+    A thing is held by containers alone, an object, or a function.
+    """
 
     def __init__(self, value: "Any") -> None:
-        """Look into the value; into each object once."""
+        """Look into the value."""
         self.lazy: str | None = None
         """The class of the first thing that computes only when it is asked."""
         self.opaque: str | None = None
@@ -57,66 +286,52 @@ class OpenedValue:
         self.unsure: list[tuple[Any, str]] = []
         """Objects of other people's classes, each with the method in which it may compute."""
         self._values = self._functions = 0
-        self._shapes: dict[type, Shape] = {}
-        self._seen: dict[int, Any] = {}  # kept, so that nothing else gets its number
-        self._left: list[tuple[Any, int]] = [(value, _ITEM)]
-        while self._left:
-            self._look(*self._left.pop())
+        super().__init__(value, _ITEM)
         if self._functions and not self._values and self.lazy is None:
             self.lazy = "function"
 
-    def _look(self, value: "Any", place: int) -> None:
-        kind = type(value)
-        shape = self._shapes.get(kind)
-        if shape is None:
-            shape = self._shapes[kind] = Shape(kind)
-        if shape.is_plain:
-            self._values += value is not None and place != _IN_FUNCTION
-            return
-        if shape.is_skipped or id(value) in self._seen:
-            return
-        self._seen[id(value)] = value
-        if shape.container is not None:
-            self._add(kinds.items(value, shape), place)
-        elif shape.framework is not None:
-            self._array(value, shape, place)
-        elif shape.is_function:
-            self._functions += place == _ITEM
-            self._add(kinds.captured(value, shape), _IN_FUNCTION)
-            if shape.is_tree:
-                self._add([*value.args, *value.keywords.values()], place)
-        else:
-            self._object(value, shape, place)
-        if shape.has_attributes:
-            held_by = _IN_FUNCTION if kind is kinds.FUNCTION else _ATTRIBUTE
-            self._add(kinds.attribute_values(value, shape), max(place, held_by))
+    def _plain(self, value: "Any", held: int) -> None:
+        self._values += value is not None and held != _IN_FUNCTION
 
-    def _add(self, values: "Iterable[Any]", place: int) -> None:
-        self._left += [(item, place) for item in values]
+    def _items(self, value: "Any", shape: Shape, held: int) -> None:
+        self._add(shape.items(value), held)
 
-    def _array(self, value: "Any", shape: Shape, place: int) -> None:
+    def _array(self, value: "Any", shape: Shape, held: int) -> None:
         framework = str(shape.framework)
-        self._values += place != _IN_FUNCTION
+        self._values += held != _IN_FUNCTION
         if framework in _SUBCLASSED:
             self._doubt(value, shape)
         if kinds.is_mapped(value):
             self.lazy = self.lazy or type(value).__name__
         if framework == "numpy" and value.dtype.hasobject:
-            self._add(value.ravel().tolist(), place)
+            self._add(value.ravel().tolist(), held)
         if kinds.is_elsewhere(value, framework):
             self.elsewhere = f"{type(value).__name__} on {value.device.type}"
 
-    def _object(self, value: "Any", shape: Shape, place: int) -> None:
+    def _function(self, value: "Any", shape: Shape, held: int) -> None:
+        self._functions += held == _ITEM
+        self._add(shape.captured(value), _IN_FUNCTION)
+        if shape.is_tree:
+            self._add([*value.args, *value.keywords.values()], held)
+
+    def _object(self, value: "Any", shape: Shape, held: int) -> None:
         called = shape.is_callable
-        self._functions += called and place == _ITEM
-        self._values += not called and place != _IN_FUNCTION
-        inner = place != _ITEM
+        self._functions += called and held == _ITEM
+        self._values += not called and held != _IN_FUNCTION
         self._doubt(value, shape)
-        if shape.is_lazy(inner=inner):
+        if shape.is_lazy(inner=held != _ITEM):
             self.lazy = self.lazy or type(value).__name__
         elif shape.is_opaque():
             self.opaque = self.opaque or type(value).__name__
-        self._add(kinds.inner_objects(value, shape), max(place, _ATTRIBUTE))
+        self._add(shape.inner_objects(value), max(held, _ATTRIBUTE))
+
+    def _attributes(self, value: "Any", shape: Shape, held: int) -> None:
+        held = max(held, _IN_FUNCTION if type(value) is kinds.FUNCTION else _ATTRIBUTE)
+        self._add((kinds.own_names(value) or {}).values(), held)
+        self._add([inner for _, inner in shape.set_slots(value)], held)
+
+    def _add(self, values: "Iterable[Any]", held: int) -> None:
+        self._left += [(item, held) for item in values]
 
     def _doubt(self, value: "Any", shape: Shape) -> None:
         name = shape.computing(value)
@@ -136,7 +351,7 @@ def refuse_unknown(value: "Any", *, call_s: "float | None" = None) -> "dict[str,
         UnfinishedError: it holds a generator, a coroutine, a future and the like, an object of a
             library that computes later, or one that does when it is asked.
     """
-    opened = OpenedValue(value)
+    opened = _OpenedValue(value)
     if opened.lazy is not None:
         if type(value).__name__ == "coroutine":
             value.close()  # one that is never awaited complains
@@ -295,17 +510,3 @@ def refuse_busy(call_s: float) -> None:
     longest_s = 0.0 if _spins() else max(used.values(), default=0.0)
     if of_xla_s > max(_POOL_S, 0.1 * call_s) or longest_s > max(_SPINNING_S, 0.2 * call_s):
         raise UnfinishedError(because("busy_afterwards", used_s=used_s, watched_s=watched_s))
-
-
-def refuse_result(
-    value: "Any", *, named: bool, call_s: "float | None" = None
-) -> "dict[str, Any] | None":
-    """Refuse a result that is not there; return why it is not known whether another one is.
-
-    ``named``: the user has named what waits for it, and answers for that. ``call_s``: what the
-    call took; the objects in the result may then be asked for their numbers.
-
-    Raises:
-        UnfinishedError: it is computed later.
-    """
-    return None if named else refuse_unknown(value, call_s=call_s)

@@ -292,9 +292,9 @@ def _attributes(value: "Any", kind: type) -> "list[tuple[str, Any]]":
     if shape.is_skipped or shape.is_function or shape.is_of_python:
         return []
     found = dict(kinds.own_names(value) or {})
-    found.update((member.__name__, one) for member, one in kinds.set_slots(value, shape))
+    found.update((member.__name__, one) for member, one in shape.set_slots(value))
     if not found and shape.is_table:
-        return list(enumerate(kinds.inner_objects(value, shape)))  # type: ignore[arg-type] # places
+        return list(enumerate(shape.inner_objects(value)))  # type: ignore[arg-type] # places
     return sorted(found.items())
 
 

@@ -412,13 +412,13 @@ class _Search:
             shape = kinds.Shape(type(value))
             yield from ((f"{place}.{name}", one) for name, one in own.items())
             if not shape.is_plain and not shape.is_skipped:
-                slots = kinds.set_slots(value, shape)
+                slots = shape.set_slots(value)
                 yield from ((f"{place}.{member.__name__}", one) for member, one in slots)
 
 
 def _of_function(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
     """Yield what a function has with it, under the names that its code has for it."""
-    wrapped = kinds.captured(function, kinds.Shape(type(function)))
+    wrapped = kinds.Shape(type(function)).captured(function)
     cells = function.__closure__ or ()
     named = dict(zip(function.__code__.co_freevars, cells, strict=False))
     for name, cell in named.items():

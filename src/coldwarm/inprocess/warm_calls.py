@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any
 from msgspec import convert
 from msgspec.structs import replace
 
-from coldwarm.backends.memory import outside_heap
+from coldwarm.backends.base import outside_heap
 from coldwarm.caches.modes import EVERY_CALL, judge_blocks
 from coldwarm.clock import TIME
 from coldwarm.contracts.observation import Block, Judgement, Observation, OtherCalls
 from coldwarm.contracts.reasons import Reason, because
 from coldwarm.errors import UsageError
 from coldwarm.frameworks.settings import told
-from coldwarm.functions import other_calls, values, varying, waiting
+from coldwarm.functions import other_calls, unfinished, values, varying
 from coldwarm.functions.backend import UserFunction
 from coldwarm.functions.unfinished import Pending, UnfinishedError
 from coldwarm.report.sentences import with_advice
@@ -99,7 +99,7 @@ class _Here(UserFunction):
         function = self.finishing(self._function)
         begin_s = _now_s()
         out = function(*call.positional, **call.named)
-        waiting.wait(out)
+        unfinished.wait(out)
         spent_s = _now_s() - begin_s
         self.refuse_pending()
         doubt = self.doubted(out, spent_s)

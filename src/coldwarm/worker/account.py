@@ -95,13 +95,13 @@ def call_otherwise(prepared: "Prepared") -> "dict[str, Any] | None":
     """
     if not _has_other_calls(prepared):
         return None
-    from coldwarm.functions import other_answers, other_calls
+    from coldwarm.functions import other_calls
 
     others, compiles = prepared.workload.others, prepared.backend.compiles_so_far
     figures = other_calls.measure(
         prepared.call, prepared.fresh, others, compiles, frozen=prepared.frozen
     )
-    held = other_answers.checked(
+    held = other_calls.check_answers(
         prepared.reference_path, prepared.call, prepared.fresh, others, prepared.job
     )
     return {"type": "other_calls", **figures, **held, "folded": prepared.workload.folded()}
