@@ -1,6 +1,6 @@
 """Reasons why a cache cannot be controlled, as their owners word them."""
 
 from coldwarm.caches.modes import owners
-from coldwarm.contracts.reasons import Codes
+from coldwarm.contracts.reasons import Codes, declare
 
-CODES = Codes({code: words for one in owners().values() for code, words in one.words.items()})
+declare(Codes({code: words for one in owners().values() for code, words in one.words.items()}))
