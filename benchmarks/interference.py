@@ -20,7 +20,7 @@ from benchmarks import interleaved
 from benchmarks.rows import Row
 
 from coldwarm.clock import Clock
-from coldwarm.runner import case_list, harness, isolation, launch
+from coldwarm.runner import case_list, harness, isolation
 from coldwarm.runner.case_list import Options
 from coldwarm.runner.launch import RunContext, Slot
 from coldwarm.runner.spawn import Guard
@@ -67,7 +67,7 @@ class Starts:
         (self._case,) = case_list.choose(Options(cases=(f"{candidate}_matmul_512_f32",)))
         self._place = place
         harness.probe([self._case.backend], [self._case.workload], gpu=False)
-        launch.compute_reference(place, self._case)
+        place.compute_reference(self._case)
         self._started = 0
 
     def __call__(self) -> float:
@@ -80,7 +80,7 @@ class Starts:
         self._started += 1
         root = self._place.work / str(self._started)
         slot = Slot(self._case, "cold_process_cold_cache", self._started, 0, root)
-        running = launch.start(self._place, slot)
+        running = self._place.start(slot)
         running.finish()
         isolation.discard(root)
         observation = running.observation()

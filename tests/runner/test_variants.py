@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from coldwarm.contracts.observation import Block, CacheEvidence
-from coldwarm.runner import launch
 from coldwarm.runner.case_list import Options
 from coldwarm.runner.launch import Slot
 from coldwarm.runner.ledger import Ledger
@@ -36,7 +35,7 @@ def live(case: Case, tmp_path: Path, n_faults: int, round_: int = 0, *, glibc: b
     return cast("Running", SimpleNamespace(slot=slot, blocks=[block], start=_start(glibc)))
 
 
-def _started(_: object, slot: Slot) -> Any:
+def _started(slot: Slot) -> Any:
     return SimpleNamespace(slot=slot, process=SimpleNamespace(hold=lambda: None))
 
 
@@ -51,7 +50,7 @@ class Beside:
         """Begin with what a run has seen."""
         self.measured: list[Slot] = []
         self._observe = observe
-        place = cast("Any", SimpleNamespace(options=options, work=folder))
+        place = cast("Any", SimpleNamespace(options=options, work=folder, start=_started))
         listener = cast("Any", SimpleNamespace(process=lambda *_: None))
         self.rounds = Rounds(place, cast("Any", None), ledger, listener, lambda: False)
         vars(self.rounds).update(_whole=self.whole, _record=lambda _: None)
@@ -74,7 +73,6 @@ def test_memory_is_kept_beside_calls_that_give_it_back(
     for name in ("MALLOC_TRIM_THRESHOLD_", "LD_PRELOAD", "GLIBC_TUNABLES"):
         monkeypatch.delenv(name, raising=False)
     ledger = Ledger([observe(EMPTY)])
-    monkeypatch.setattr(launch, "start", _started)
 
     def wants(beside: Any, ledger: Ledger, options: Options) -> bool:
         twins = Beside(tmp_path, ledger, options, observe).rounds._keeping(beside)

@@ -92,6 +92,12 @@ class Options:
             for name, value in vars(self).items()
         }
 
+    @property
+    def affinity(self) -> list[int]:
+        """The processors that measured processes may run on."""
+        allowed = sorted(os.sched_getaffinity(0))
+        return allowed[: self.threads] if self.threads else allowed
+
     @classmethod
     def recorded(cls, asked: Mapping[str, Any]) -> Options:
         """Return the options that ``asked`` wrote down.
@@ -100,12 +106,6 @@ class Options:
             msgspec.ValidationError: they are no options, or another version's.
         """
         return msgspec.convert(asked, cls)
-
-
-def affinity(options: Options) -> list[int]:
-    """Return the processors that measured processes may run on."""
-    allowed = sorted(os.sched_getaffinity(0))
-    return allowed[: options.threads] if options.threads else allowed
 
 
 @dataclass(frozen=True)

@@ -42,10 +42,10 @@ from coldwarm.contracts.reasons import Reason, because, is_wrong, missing, toget
 from coldwarm.contracts.result import Artifact, Making
 from coldwarm.errors import storage_error
 from coldwarm.runner import isolation, machine_settings, replies, telemetry, temporary
-from coldwarm.runner.case_list import affinity
 from coldwarm.runner.guard import MARK
 from coldwarm.runner.isolation import owners_of, process_variables, program_name
 from coldwarm.runner.spawn import MeasuredProcess, OutOfTimeError, ProcessFailedError
+from coldwarm.stats.costs import EMPTY
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -56,6 +56,10 @@ if TYPE_CHECKING:
     from coldwarm.contracts.base import Allocator, CacheMode, CacheSettings
     from coldwarm.runner.case_list import Case, Options
     from coldwarm.runner.spawn import Guard
+
+
+_MADE = made.OWNER.name
+_EMPTY = {EMPTY, "first_ever"}
 
 
 @dataclass
@@ -84,6 +88,214 @@ class RunContext:
         self.order.append(what)
         return len(self.order) - 1
 
+    def start(self, slot: Slot) -> Running:
+        """Start a process and wait for its first results.
+
+        Raises:
+            ProcessFailedError: it gave none.
+        """
+        return self.begin(slot).first_results()
+
+    def begin(self, slot: Slot) -> Begun:
+        """Start a process.
+
+        Raises:
+            StorageError: its caches could not be laid.
+        """
+        case = slot.case
+        base = {**os.environ, **case.variables}
+        try:
+            found, again = self._variables(slot), slot.mode not in _EMPTY
+            seen = isolation.make_view(slot.root, slot.missing, self._ours(), again=again)
+            copies = _lay_artifacts(self.work, case, slot.root)
+            before = _listings(slot, owners_of(case.backend, case.device, slot.mode))
+        except OSError as error:
+            raise storage_error(slot.root, error) from error
+        if slot.mode == "first_ever":
+            listing.drop_pages([*listing.runtime_files(), *copies])
+        order = self.next_order(f"{case.id} {slot.mode} round {slot.round}")
+        started_at = self.clock.date()
+        reading = telemetry.read(self.clock.now_s())
+        process = self._spawn(case, self._job(slot), found, seen)
+        user_settings = machine_settings.of_user(base, found)
+        return Begun(self, slot, process, order, started_at, before, reading, found, user_settings)
+
+    def make_artifacts(self, case: Case) -> Making:
+        """Make what a case's measured processes load, in a process of its own.
+
+        Raises:
+            ProcessFailedError: nothing was made; the reason says at which step.
+        """
+        root, folder = self.work / "caches" / f"{case.id}-make", _artifact_folder(self.work, case)
+        # Nothing that it is charged for was there before.
+        slot = Slot(case, EMPTY, 0, 0, root)
+        try:
+            for path in (root, folder):
+                isolation.discard(path)
+                path.mkdir(parents=True)
+            found = self._variables(slot)
+        except OSError as error:
+            raise storage_error(root, error) from error
+        owners = owners_of(case.backend, case.device, EMPTY)
+        before = _listings(slot, [owner for owner in owners if owner != _MADE])
+        order, date = self.next_order(f"{case.id} make"), self.clock.date()
+        reading = telemetry.read(self.clock.now_s())
+        job = {**self._case_job(case), "role": "make", "made": str(folder)}
+        process = self._spawn(case, job, found)
+        try:
+            reply = replies.receive(process, replies.MadeReply)
+            ended = process.wait()
+        except ProcessFailedError as error:
+            raise _explained(error) from error
+        finally:
+            process.kill()
+            self.measured_s += process.active_s
+        after = telemetry.read(self.clock.now_s())
+        made = _describe_artifacts(folder)
+        if not made:
+            raise _explained(ProcessFailedError(because("no_artifact"), process.output_tail))
+        spans = reply.spans(process.spawned_ns)
+        return Making(
+            case=case.id,
+            order=order,
+            started_at=date,
+            wall_s=ended.wall_s,
+            phases=spans,
+            parts=reply.parts.within(spans[-1].duration_s),
+            artifacts=made,
+            evidence=_evidence(before, _listings(slot, before), reply.counters),
+            input_sha256=reply.input_sha256,
+            device=_device(reply.device),
+            versions=reply.versions,
+            telemetry=telemetry.between(reading, after, ended.cpu_s, reply.totals()),
+        )
+
+    def compute_reference(self, case: Case) -> None:
+        """Write the answer of a case's group.
+
+        Where the case brings an answer, nothing is computed. Its path is put into ``references``,
+        the hash of its inputs into ``inputs``.
+
+        Raises:
+            ProcessFailedError: there is no answer.
+            OutOfTimeError: the time of the whole run is over.
+        """
+        if case.answer is not None:
+            self.references[case.group] = case.answer.path
+            self.inputs[case.group] = case.answer.inputs_sha256
+            return
+        path = str(self.work / f"{case.group}.npz")
+        self.references[case.group] = path
+        job = {"role": "reference", **self._workload_job(case), "reference": path}
+        variables = {**os.environ, MARK: self.guard.mark_value}
+        process = MeasuredProcess(job, variables, self.guard, timeout_s=self.options.timeout_s)
+        try:
+            reply = replies.receive(process, replies.Reference)
+            process.wait()
+        except OutOfTimeError:
+            text = f"the reference of {case.group}"
+            raise OutOfTimeError(text) from None
+        except ProcessFailedError as error:
+            reason = because("reference_failed", error.reason)
+            raise ProcessFailedError(reason, error.detail) from error
+        finally:
+            process.kill()
+        self.inputs[case.group] = reply.input_sha256
+
+    def _job(self, slot: Slot) -> dict[str, Any]:
+        """Return the job of a process, as it goes down the pipe."""
+        case = slot.case
+        prepared = case.backend.prepares
+        return {
+            **self._case_job(case),
+            "role": "measure",
+            "tolerance": case.workload.tolerances[case.dtype],
+            "reference": self.references[case.group],
+            "persistent": slot.persistent,
+            "allocator": slot.allocator,
+            "cache_settings": slot.cache_settings,
+            "analyse": slot.analyse,
+            "other_calls": slot.other_calls,
+            "list_modules": False,
+            # Such calls show their cost at the end of a cold process, and disturb none after them.
+            "new_shapes": case.new_shapes and not slot.persistent and slot.mode in _EMPTY,
+            "made": str(slot.root / _MADE) if prepared else None,
+            "watch": self._watched(slot) if slot.mode in _EMPTY else None,
+        }
+
+    def _watched(self, slot: Slot) -> dict[str, Any]:
+        """Return what a process is to tell of files that it opens; see ``frameworks.opened``."""
+        since_ns = self.since_ns if slot.case.since_ns is None else slot.case.since_ns
+        return {
+            "since_ns": since_ns,
+            "program": slot.case.program,
+            "before_ns": time.time_ns(),
+            "folders": self._ours(),
+            "known": sorted(slot.hidden),
+            "wrote": sorted(slot.case.wrote),
+            "most": MOST_NAMED,
+        }
+
+    def _ours(self) -> list[str]:
+        """Return the folders in which the run has its own files."""
+        return [os.path.realpath(self.work), *temporary.own()]
+
+    def _case_job(self, case: Case) -> dict[str, Any]:
+        """Return the part of a job that says which backend and which workload."""
+        return {
+            "backend": case.backend.named(),
+            "device": case.device,
+            "threads": self.options.threads,
+            **self._workload_job(case),
+            **case.job,
+        }
+
+    def _workload_job(self, case: Case) -> dict[str, Any]:
+        """Return the part of a job that says which workload on which inputs."""
+        return {
+            "workload": case.workload.source.named(),
+            "size": case.size,
+            "dtype": case.dtype,
+            "numpy_dtype": case.numpy_dtype,
+            "seed": self.options.seed,
+        }
+
+    def _variables(self, slot: Slot) -> dict[str, str]:
+        """Return the environment of a process; makes the folders of its caches."""
+        case = slot.case
+        found = process_variables(
+            {**os.environ, **case.variables},
+            case.backend,
+            device=case.device,
+            threads=self.options.threads,
+            mode=slot.mode,
+            root=slot.root,
+            mark=self.guard.mark_value,
+            deterministic=self.options.deterministic,
+            cache_settings=slot.cache_settings,
+            hidden=slot.missing,
+        )
+        return {**found, "PATH": self.gpu_search_path} if case.device == "gpu" else found
+
+    def _spawn(
+        self,
+        case: Case,
+        job_: Mapping[str, Any],
+        variables_: Mapping[str, str],
+        view: isolation.Overlay | None = None,
+    ) -> MeasuredProcess:
+        """Start the process of a job."""
+        options = self.options
+        return MeasuredProcess(
+            job_,
+            variables_,
+            self.guard,
+            timeout_s=options.timeout_s,
+            python=program_name(case.python, case.backend),
+            affinity=options.affinity if options.threads else None,
+            enter=None if view is None else view.enter,
+        )
+
 
 @dataclass(frozen=True)
 class Slot:
@@ -103,6 +315,24 @@ class Slot:
     cache_settings: CacheSettings = "keep_all"
     hidden: frozenset[str] = frozenset()
     """Files that its program makes by itself where they are missing, as they are for it."""
+
+    @property
+    def missing(self) -> Collection[str]:
+        """Files that are not there for the process: none where one before it has made them."""
+        return self.hidden if self.mode in _EMPTY else ()
+
+    def failed(
+        self, error: ProcessFailedError, date: str, order: int, wall_s: float
+    ) -> Observation:
+        """Return the observation of a process that gave no result."""
+        reason = reason_against(self.case, error.settings) or error.reason
+        return Observation(
+            **_common(self, order, date, wall_s),
+            status="failed",
+            reason=reason,
+            stderr_tail=error.detail or None,
+            null_reasons=dict.fromkeys(("ttfr_s", "ttfr_process_s"), reason),
+        )
 
 
 @dataclass
@@ -470,20 +700,6 @@ def _harness(start: replies.Start, figures: HarnessFigures | None) -> HarnessCos
     )
 
 
-def failed(
-    slot: Slot, error: ProcessFailedError, date: str, order: int, wall_s: float
-) -> Observation:
-    """Return the observation of a process that gave no result."""
-    reason = reason_against(slot.case, error.settings) or error.reason
-    return Observation(
-        **_common(slot, order, date, wall_s),
-        status="failed",
-        reason=reason,
-        stderr_tail=error.detail or None,
-        null_reasons=dict.fromkeys(("ttfr_s", "ttfr_process_s"), reason),
-    )
-
-
 def reason_against(case: Case, found: Mapping[str, str]) -> Reason | None:
     """Return why a case of the project's own cannot be measured under settings."""
     if case.described is not None:
@@ -532,153 +748,6 @@ def _artifact_files(folder: Path) -> list[Path]:
     return [path for path in sorted(folder.rglob("*")) if path.is_file()]
 
 
-_MADE = made.OWNER.name
-_EMPTY = {"cold_process_cold_cache", "first_ever"}
-
-
-def _job(place: RunContext, slot: Slot) -> dict[str, Any]:
-    """Return the job of a process, as it goes down the pipe."""
-    case = slot.case
-    prepared = case.backend.prepares
-    return {
-        **_case_job(place, case),
-        "role": "measure",
-        "tolerance": case.workload.tolerances[case.dtype],
-        "reference": place.references[case.group],
-        "persistent": slot.persistent,
-        "allocator": slot.allocator,
-        "cache_settings": slot.cache_settings,
-        "analyse": slot.analyse,
-        "other_calls": slot.other_calls,
-        "list_modules": False,
-        # Such calls show their cost at the end of a cold process, and disturb nothing after them.
-        "new_shapes": case.new_shapes and not slot.persistent and slot.mode in _EMPTY,
-        "made": str(slot.root / _MADE) if prepared else None,
-        "watch": _watched(place, slot) if slot.mode in _EMPTY else None,
-    }
-
-
-def _watched(place: RunContext, slot: Slot) -> dict[str, Any]:
-    """Return what a process is to tell of the files that it opens; see ``frameworks.opened``."""
-    since_ns = place.since_ns if slot.case.since_ns is None else slot.case.since_ns
-    return {
-        "since_ns": since_ns,
-        "program": slot.case.program,
-        "before_ns": time.time_ns(),
-        "folders": _ours(place),
-        "known": sorted(slot.hidden),
-        "wrote": sorted(slot.case.wrote),
-        "most": MOST_NAMED,
-    }
-
-
-def _ours(place: RunContext) -> list[str]:
-    """Return the folders in which the run has its own files."""
-    return [os.path.realpath(place.work), *temporary.own()]
-
-
-def _case_job(place: RunContext, case: Case) -> dict[str, Any]:
-    """Return the part of a job that says which backend and which workload."""
-    return {
-        "backend": case.backend.named(),
-        "device": case.device,
-        "threads": place.options.threads,
-        **_workload_job(case, place.options.seed),
-        **case.job,
-    }
-
-
-def _workload_job(case: Case, seed: int) -> dict[str, Any]:
-    """Return the part of a job that says which workload on which inputs."""
-    return {
-        "workload": case.workload.source.named(),
-        "size": case.size,
-        "dtype": case.dtype,
-        "numpy_dtype": case.numpy_dtype,
-        "seed": seed,
-    }
-
-
-def _variables(  # noqa: PLR0913 - each is one independent fact of a process
-    place: RunContext,
-    case: Case,
-    mode: CacheMode,
-    root: Path,
-    cache_settings: CacheSettings = "keep_all",
-    *,
-    hidden: Collection[str] = (),
-) -> dict[str, str]:
-    """Return the environment of a process; makes the folders of its caches under ``root``."""
-    found = process_variables(
-        {**os.environ, **case.variables},
-        case.backend,
-        device=case.device,
-        threads=place.options.threads,
-        mode=mode,
-        root=root,
-        mark=place.guard.mark_value,
-        deterministic=place.options.deterministic,
-        cache_settings=cache_settings,
-        hidden=hidden,
-    )
-    return {**found, "PATH": place.gpu_search_path} if case.device == "gpu" else found
-
-
-def _spawn(
-    place: RunContext,
-    case: Case,
-    job_: Mapping[str, Any],
-    variables_: Mapping[str, str],
-    view: isolation.Overlay | None = None,
-) -> MeasuredProcess:
-    """Start the process of a job."""
-    options = place.options
-    return MeasuredProcess(
-        job_,
-        variables_,
-        place.guard,
-        timeout_s=options.timeout_s,
-        python=program_name(case.python, case.backend),
-        affinity=affinity(options) if options.threads else None,
-        enter=None if view is None else view.enter,
-    )
-
-
-def start(place: RunContext, slot: Slot) -> Running:
-    """Start a process and wait for its first results.
-
-    Raises:
-        ProcessFailedError: it gave none.
-    """
-    return begin(place, slot).first_results()
-
-
-def begin(place: RunContext, slot: Slot) -> Begun:
-    """Start a process.
-
-    Raises:
-        StorageError: its caches could not be laid.
-    """
-    case = slot.case
-    base = {**os.environ, **case.variables}
-    try:
-        hidden = slot.hidden if slot.mode in _EMPTY else ()
-        found = _variables(place, case, slot.mode, slot.root, slot.cache_settings, hidden=hidden)
-        seen = isolation.make_view(slot.root, hidden, _ours(place), again=slot.mode not in _EMPTY)
-        copies = _lay_artifacts(place.work, case, slot.root)
-        before = _listings(slot, owners_of(case.backend, case.device, slot.mode))
-    except OSError as error:
-        raise storage_error(slot.root, error) from error
-    if slot.mode == "first_ever":
-        listing.drop_pages([*listing.runtime_files(), *copies])
-    order = place.next_order(f"{case.id} {slot.mode} round {slot.round}")
-    started_at = place.clock.date()
-    reading = telemetry.read(place.clock.now_s())
-    process = _spawn(place, case, _job(place, slot), found, seen)
-    user_settings = machine_settings.of_user(base, found)
-    return Begun(place, slot, process, order, started_at, before, reading, found, user_settings)
-
-
 def _listings(slot: Slot, owners: Iterable[str]) -> dict[str, Listing]:
     # In its home, links are the user's files.
     return {owner: listing.take(slot.root / owner, links=owner != HOME) for owner in owners}
@@ -692,97 +761,6 @@ def _other_calls(process: MeasuredProcess) -> replies.OtherCallsReply | Reason:
         return error.reason
     except OutOfTimeError:
         return because("no_time_left")
-
-
-def compute_reference(place: RunContext, case: Case) -> str:
-    """Write the answer of a case's group; return the hash of its inputs.
-
-    Where the case brings an answer, nothing is computed. The path is put into ``place.references``.
-
-    Raises:
-        ProcessFailedError: there is no answer.
-        OutOfTimeError: the time of the whole run is over.
-    """
-    if case.answer is not None:
-        place.references[case.group] = case.answer.path
-        place.inputs[case.group] = case.answer.inputs_sha256
-        return case.answer.inputs_sha256
-    path = str(place.work / f"{case.group}.npz")
-    place.references[case.group] = path
-    job = {"role": "reference", **_workload_job(case, place.options.seed), "reference": path}
-    variables = {**os.environ, MARK: place.guard.mark_value}
-    process = MeasuredProcess(job, variables, place.guard, timeout_s=place.options.timeout_s)
-    try:
-        reply = replies.receive(process, replies.Reference)
-        process.wait()
-    except OutOfTimeError:
-        text = f"the reference of {case.group}"
-        raise OutOfTimeError(text) from None
-    except ProcessFailedError as error:
-        reason = because("reference_failed", error.reason)
-        raise ProcessFailedError(reason, error.detail) from error
-    finally:
-        process.kill()
-    place.inputs[case.group] = reply.input_sha256
-    return reply.input_sha256
-
-
-_MAKING_MODE: CacheMode = "cold_process_cold_cache"
-"""A making starts with empty caches: nothing that it is charged for was there before."""
-
-
-def make_artifacts(place: RunContext, case: Case) -> Making:
-    """Make what a case's measured processes load, in a process of its own.
-
-    Raises:
-        ProcessFailedError: nothing was made; the reason says at which step.
-    """
-    root, folder = place.work / "caches" / f"{case.id}-make", _artifact_folder(place.work, case)
-    try:
-        for path in (root, folder):
-            isolation.discard(path)
-            path.mkdir(parents=True)
-        found = _variables(place, case, _MAKING_MODE, root)
-    except OSError as error:
-        raise storage_error(root, error) from error
-    before = {
-        owner: listing.take(root / owner)
-        for owner in owners_of(case.backend, case.device, _MAKING_MODE)
-        if owner != _MADE
-    }
-    order, date = place.next_order(f"{case.id} make"), place.clock.date()
-    reading = telemetry.read(place.clock.now_s())
-    job = {**_case_job(place, case), "role": "make", "made": str(folder)}
-    process = _spawn(place, case, job, found)
-    try:
-        reply = replies.receive(process, replies.MadeReply)
-        ended = process.wait()
-    except ProcessFailedError as error:
-        raise _explained(error) from error
-    finally:
-        process.kill()
-        place.measured_s += process.active_s
-    after = telemetry.read(place.clock.now_s())
-    made = _describe_artifacts(folder)
-    if not made:
-        raise _explained(ProcessFailedError(because("no_artifact"), process.output_tail))
-    spans = reply.spans(process.spawned_ns)
-    return Making(
-        case=case.id,
-        order=order,
-        started_at=date,
-        wall_s=ended.wall_s,
-        phases=spans,
-        parts=reply.parts.within(spans[-1].duration_s),
-        artifacts=made,
-        evidence=_evidence(
-            before, {owner: listing.take(root / owner) for owner in before}, reply.counters
-        ),
-        input_sha256=reply.input_sha256,
-        device=_device(reply.device),
-        versions=reply.versions,
-        telemetry=telemetry.between(reading, after, ended.cpu_s, reply.totals()),
-    )
 
 
 def _explained(error: ProcessFailedError) -> ProcessFailedError:

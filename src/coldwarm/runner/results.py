@@ -14,7 +14,7 @@ from coldwarm.contracts.base import WARM, Status
 from coldwarm.contracts.environment import ENVIRONMENT
 from coldwarm.contracts.reasons import because, is_wrong
 from coldwarm.contracts.result import CaseResult, Effort, Protocol, SuiteCase, SuiteResult
-from coldwarm.runner.case_list import BATCH_WINDOW_S, BLOCK_LIMIT, SHORT_CALL_S, affinity
+from coldwarm.runner.case_list import BATCH_WINDOW_S, BLOCK_LIMIT, SHORT_CALL_S
 from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.identifying import own_without
 from coldwarm.runner.isolation import fixed_variables, owners_of, sharing_variables
@@ -295,7 +295,7 @@ def protocol(case: Case, options: Options) -> Protocol:
         cache_settings="keep_all",
         interleaving=_INTERLEAVING,
         threads=options.threads,
-        affinity=affinity(options),
+        affinity=options.affinity,
         environment_variables=_variables(case, options),
         seed=options.seed,
         deterministic=options.deterministic,

@@ -36,7 +36,6 @@ from coldwarm.contracts.observation import published
 from coldwarm.runner import isolation, launch, ledger
 from coldwarm.runner.case_list import (
     BLOCK_LIMIT,
-    affinity,
     batch_for,
     block_seconds,
 )
@@ -154,9 +153,7 @@ class Rounds:
             return
         self.listener.process(case.id, "making what it loads", 1, 1)
         try:
-            made = ledger.retry_killed(
-                lambda: launch.make_artifacts(self.place, case), ProcessFailedError
-            )
+            made = ledger.retry_killed(lambda: self.place.make_artifacts(case), ProcessFailedError)
         except ProcessFailedError as error:
             self.fail(case, error, round_)
             return
@@ -200,7 +197,7 @@ class Rounds:
         order = error.order if running is None else running.order
         if order is None:  # there was no process
             order = max(len(place.order) - 1, 0)
-        return launch.failed(slot, error, place.clock.date(), order, wall_s)
+        return slot.failed(error, place.clock.date(), order, wall_s)
 
     def _record(self, observation: Observation) -> None:
         if self.place.options.leave_out_private:
@@ -298,7 +295,7 @@ class Rounds:
     def _whole(self, slot: Slot) -> Observation:
         running = None
         try:
-            running = launch.start(self.place, slot)
+            running = self.place.start(slot)
             running.finish()
         except ProcessFailedError as error:
             return self._failure(slot, error, running)
@@ -439,7 +436,7 @@ class Rounds:
         if slot.mode == WARM:  # the other one, of this mode too, has not ended
             twin = replace(twin, attempt=twin.attempt + 1)
         try:
-            running = launch.start(self.place, twin)
+            running = self.place.start(twin)
         except ProcessFailedError as error:
             self._record(self._failure(twin, error))
             return []
@@ -489,7 +486,7 @@ class _Starts:
 
     def __post_init__(self) -> None:
         """Leave alone what could only start by itself."""
-        at_once = len(affinity(self.place.options))
+        at_once = len(self.place.options.affinity)
         if len(self.waiting) == 1 or at_once == 1:
             self.waiting = []
         self._at_once = at_once
@@ -508,7 +505,7 @@ class _Starts:
         """
         begun = self._begun.pop(slot.case.id, None)
         if begun is None:
-            return launch.start(self.place, slot)
+            return self.place.start(slot)
         return begun.first_results(together=True)
 
     def cancel(self) -> None:
@@ -519,7 +516,7 @@ class _Starts:
     def _begin(self) -> None:
         while self.waiting and len(self._begun) < self._at_once:
             slot = self.waiting.pop(0)
-            self._begun[slot.case.id] = launch.begin(self.place, slot)
+            self._begun[slot.case.id] = self.place.begin(slot)
 
 
 _FIRST_BLOCK_S = 0.05
@@ -557,7 +554,7 @@ class _Turns:
         """Alternate the further blocks in random order; return the processes that lasted."""
         one_each = all(_in_one_processor(running.blocks[0]) for running in live)
         counts = self._counts(live)
-        allowed = affinity(self.place.options) if one_each else []
+        allowed = self.place.options.affinity if one_each else []
         for turn in range(max(counts.values(), default=0)):
             if turn > 0 and self.late():
                 break
@@ -566,7 +563,7 @@ class _Turns:
                 if turn < counts[running.slot.case.id] and not self._tried(running, turn, bound_to):
                     live = [other for other in live if other is not running]
         for running in live:
-            running.bind(affinity(self.place.options))
+            running.bind(self.place.options.affinity)
         self._learn(live)
         return live
 

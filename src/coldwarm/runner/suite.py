@@ -28,7 +28,6 @@ from coldwarm.runner import (
     harness,
     identifying,
     isolation,
-    launch,
     ledger,
     machine_settings,
     recompute,
@@ -297,7 +296,12 @@ class _Session:
         interrupted = False
         with Guard() as guard:
             place = RunContext(
-                self.options, guard, self.clock, self.directory.work, order=self.order
+                self.options,
+                guard,
+                self.clock,
+                self.directory.work,
+                inputs=self.inputs,
+                order=self.order,
             )
             place.measured_s = previous_s
             guard.ends_s = budget.ends_s
@@ -353,7 +357,7 @@ class _Session:
                 return
             chosen = self._missing(groups[name], round_, costs, budget, at_most_s)
             if any(chosen.values()) and name not in self.inputs:
-                self._reference(rounds, name, groups[name])
+                self._reference(rounds, groups[name])
                 chosen = self._missing(groups[name], round_, costs, budget, at_most_s)
             if any(chosen.values()):
                 yield name, round_, chosen
@@ -364,7 +368,7 @@ class _Session:
                 return
             name, wanted = found
             if name not in self.inputs:
-                self._reference(rounds, name, groups[name])
+                self._reference(rounds, groups[name])
             yield name, self.ledger.next_round(groups[name]), wanted
 
     def _missing(
@@ -392,11 +396,11 @@ class _Session:
             self.directory.append("event", self.resumed)
         self.resumed, self.ended = None, False
 
-    def _reference(self, rounds: Rounds, group: str, members: Sequence[Case]) -> None:
+    def _reference(self, rounds: Rounds, members: Sequence[Case]) -> None:
         """Compute a group's float64 answer; without one the group has failed as a whole."""
         try:
-            self.inputs[group] = ledger.retry_killed(
-                lambda: launch.compute_reference(rounds.place, members[0]), ProcessFailedError
+            ledger.retry_killed(
+                lambda: rounds.place.compute_reference(members[0]), ProcessFailedError
             )
         except ProcessFailedError as error:
             for case in members:
