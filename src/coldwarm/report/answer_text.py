@@ -48,7 +48,7 @@ def lines(answer: Answer) -> tuple[Line, ...]:
     return (*_calls(answer), *_figures(answer))
 
 
-def name(answer: Answer) -> str:
+def _name(answer: Answer) -> str:
     """Name the workload, size and dtype that an answer is of."""
     if answer.own:
         return answer.workload

@@ -45,13 +45,13 @@ def _failures(report: BenchReport) -> list[str]:
         if one.fails_beyond is not None
     ]
     return [
-        f"{one.candidate}, {metric_name(one.comparison.metric)}: {failing(one, report.reference)}"
+        f"{one.candidate}, {metric_name(one.comparison.metric)}: {_failing(one, report.reference)}"
         for one in report.verdicts
         if one.fails_beyond is not None
     ] + compiled
 
 
-def failing(one: BenchVerdict, reference: str) -> str:
+def _failing(one: BenchVerdict, reference: str) -> str:
     """Say of a verdict that fails what it is, and which limit it is beyond."""
     limit = f"{100 * (one.fails_beyond or 0.0):.3g} %"
     if one.comparison.verdict == "undecided":
@@ -206,6 +206,6 @@ def _notice(one: BenchVerdict, reference: str, file: str | None) -> Notice:
     what = metric_name(comparison.metric)
     title = f"{one.candidate}: {what} {marked(comparison.verdict, one.held_back)}"
     if one.fails_beyond is not None:
-        return Notice("error", title, failing(one, reference), file)
+        return Notice("error", title, _failing(one, reference), file)
     level: Literal["warning", "notice"] = "warning" if comparison.verdict == "slower" else "notice"
     return Notice(level, title, f"{headline.ratio(comparison)} than {reference}", file)

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 _CERTAINTY = f"{100 * CONFIDENCE:g} %"
-HEADINGS = ("", "A", "B", "B over A", f"{_CERTAINTY} interval", "verdict", "shows")
+_HEADINGS = ("", "A", "B", "B over A", f"{_CERTAINTY} interval", "verdict", "shows")
 _FIGURES = {
     "ttfr_s": "first result",
     "ttfr_process_s": "whole start",
@@ -83,7 +83,7 @@ def shown(comparison: RunComparison, *, everything: bool) -> dict[str, list[Comp
 
 
 def row(item: ComparedMetric) -> tuple[Cell, ...]:
-    """Return a figure in cells, one for each of ``HEADINGS``."""
+    """Return a figure in cells, one for each of ``_HEADINGS``."""
     write = units.size if item.unit == "bytes" else units.duration
     a, b = (units.MISSING if value is None else write(value) for value in (item.a, item.b))
     ratio = interval = shows = units.MISSING
@@ -144,7 +144,7 @@ def remarks(comparison: RunComparison) -> list[tuple[str, str]]:
 def _further(one: UnshownLimit, unit: str) -> str:
     if "further_s" in one.null_reasons and not one.n_further:
         return with_advice(one.null_reasons["further_s"])
-    return further(one, unit, " of A and of B")
+    return _further_runs(one, unit, " of A and of B")
 
 
 def _by_reason(out: Sequence[LeftOutCase]) -> dict[str, list[str]]:
@@ -205,7 +205,7 @@ def summary(comparison: RunComparison, *, everything: bool = True) -> str:
     return text
 
 
-def failing(comparison: RunComparison) -> str | None:
+def _failing(comparison: RunComparison) -> str | None:
     """Return the line that says how many figures fail, or ``None``."""
     if not comparison.n_failing:
         return None
@@ -252,7 +252,7 @@ def of_bench(report: BenchReport, named: Callable[[str], str]) -> list[tuple[str
         if one.surely_below is not None
     ]
     listed += [
-        ("too coarse", f"{one.case}, {named(one.metric)}: {_reach(one)}; {further(one)}")
+        ("too coarse", f"{one.case}, {named(one.metric)}: {_reach(one)}; {_further_runs(one)}")
         for one in report.unshown
     ]
     more_s = math.fsum(one.further_s or 0.0 for one in report.unshown)
@@ -287,7 +287,7 @@ def _reach(one: UnshownLimit) -> str:
     return f"{units.spread(one.half_width)} cannot show {limit}"
 
 
-def further(one: UnshownLimit, what: str = "round", of: str = "") -> str:
+def _further_runs(one: UnshownLimit, what: str = "round", of: str = "") -> str:
     """Say what the limit is expected to need besides."""
     text = f"about {counted(one.n_further, f'more {what}')}{of}"
     return text if one.further_s is None else f"{text}, {units.duration(one.further_s)}"
@@ -369,21 +369,21 @@ def document(
     blocks: list[Block] = [Heading("B against A", 1), *_notices(comparison, files or {})]
     blocks += terms(sides(comparison), "note")
     if grouped := shown(comparison, everything=everything):
-        blocks.append(_table(grouped))
+        blocks.append(figures_table(grouped))
     if counts := shown_counts(comparison.counts, everything=everything):
         blocks += [table_of_counts(counts, ("A", "B")), *terms(unknown(counts))]
     blocks += terms(remarks(comparison), "care", "To know")
     blocks += terms(legend(comparison), "legend", "How to read this")
     blocks.append(Paragraph(summary(comparison, everything=everything), "strong"))
-    if failed := failing(comparison):
+    if failed := _failing(comparison):
         blocks.append(Paragraph(failed, "failure"))
     return Document("coldwarm compare", tuple(blocks))
 
 
-def _table(grouped: Mapping[str, Sequence[ComparedMetric]]) -> Table:
+def figures_table(grouped: Mapping[str, Sequence[ComparedMetric]]) -> Table:
     """Return the figures, those of a case below its name."""
     parts = (Rows(case, tuple(map(row, items))) for case, items in grouped.items())
-    return Table(HEADINGS, tuple(parts), of_parts="case")
+    return Table(_HEADINGS, tuple(parts), of_parts="case")
 
 
 _WORSE = ("slower", "more")

@@ -14,6 +14,8 @@ from coldwarm.report.units import MISSING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from coldwarm.report.charts.chart import Chart
+
 _Role: TypeAlias = Literal["", "answer", "failure", "care", "legend", "note"]
 """What a list of terms is: ``care`` are caveats, ``legend`` explains the tables."""
 _Style: TypeAlias = Literal["", "strong", "dim", "name", "failure"]
@@ -106,7 +108,23 @@ class Notice(NamedTuple):
     line: int | None = None
 
 
-Block: TypeAlias = Heading | Paragraph | Terms | Table | Shell | Notice
+class Figure(NamedTuple):
+    """A chart, drawn for the room that it has, and where its numbers are from."""
+
+    chart: Chart
+    source: str = ""
+    half: bool = False
+    """Two of them stand side by side."""
+
+
+class Folded(NamedTuple):
+    """Details that are closed at first: the page has them, a printed report leaves them out."""
+
+    title: str
+    blocks: tuple[Block, ...]
+
+
+Block: TypeAlias = Heading | Paragraph | Terms | Table | Shell | Notice | Figure | Folded
 
 
 @dataclass(frozen=True)

@@ -80,11 +80,11 @@ def by_default(cases: Sequence[CaseResult]) -> list[tuple[str, str]]:
             other = cold.framework_default
             if cold.cache_mode == FILLED and other is not None:
                 name = "total" if case.scenario else "ttfr"
-                found.append((case.candidate, beside(other, name)))
+                found.append((case.candidate, _beside(other, name)))
     return [(who, text) for who, text in found if text]
 
 
-def beside(other: DefaultSettings, name: str) -> str:
+def _beside(other: DefaultSettings, name: str) -> str:
     """Write a figure of the framework's own settings with its interval; empty without one."""
     figure = other.seconds.get(name)
     if figure is None:

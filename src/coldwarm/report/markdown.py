@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from coldwarm.errors import printable
 from coldwarm.report.document import (
     Block,
+    Figure,
+    Folded,
     Heading,
     Notice,
     Paragraph,
@@ -31,7 +33,8 @@ _BEGINS = re.compile(r"^(\s*)(?:([-+](?=\s|$)|=)|(\d+)([.)])(?=\s|$))")
 
 def text(document: Document) -> str:
     """Return a document as Markdown."""
-    written = [_block(one) for one in document.blocks if not isinstance(one, Notice)]
+    left_out = (Notice, Figure, Folded)
+    written = [_block(one) for one in document.blocks if not isinstance(one, left_out)]
     return "\n\n".join(written) + "\n"
 
 
@@ -43,7 +46,7 @@ def _block(block: Block) -> str:
 @_block.register
 def _(block: Heading) -> str:
     marks = {0: "## ", 1: "### "}.get(block.level)
-    return f"{marks}{label(block.text)}" if marks else f"{_line(block.text)}:"
+    return f"{marks}{_label(block.text)}" if marks else f"{_line(block.text)}:"
 
 
 @_block.register
@@ -63,12 +66,12 @@ def _(block: Shell) -> str:
 @_block.register
 def _(block: Terms) -> str:
     if block.role == "failure":
-        return "\n\n".join(f"**{label(term)}**: {_line(said)}" for term, said in block.items)
+        return "\n\n".join(f"**{_label(term)}**: {_line(said)}" for term, said in block.items)
     strong = "" if block.role == "answer" else "**"
     listed, last = [], ""
     for term, meaning in block.items:
         last = term or last
-        listed.append(f"- {strong}{label(last)}{strong}: {_line(meaning)}")
+        listed.append(f"- {strong}{_label(last)}{strong}: {_line(meaning)}")
     title = [f"{_line(block.title)}:\n"] if block.title else []
     return "\n".join([*title, *listed])
 
@@ -80,7 +83,7 @@ def _(block: Table) -> str:
     labels = block.labels + titled
     rule = [":--" if place < labels else "--:" for place in range(len(columns))]
     rows = [
-        [*([label(part.title)] if titled else []), *map(_cell, row)]
+        [*([_label(part.title)] if titled else []), *map(_cell, row)]
         for part in block.parts
         for row in part.rows
     ]
@@ -89,7 +92,7 @@ def _(block: Table) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    text = code(cell.text) if cell.style == "name" else _lines(cell.text)
+    text = _code(cell.text) if cell.style == "name" else _lines(cell.text)
     written = " ".join(filter(None, (text, escaped(cell.spread))))
     note = f" ({escaped(cell.note)})" if cell.note else ""
     return f"{written}<br>{_lines(cell.below)}{note}" if cell.below else f"{written}{note}"
@@ -104,19 +107,19 @@ def _line(line: Line) -> str:
     return "".join(
         f"**{escaped(piece.text)}**"
         if piece.verdict
-        else code(piece.text)
+        else _code(piece.text)
         if piece.style == "name"
         else escaped(piece.text)
         for piece in pieces(line)
     )
 
 
-def code(name: str) -> str:
+def _code(name: str) -> str:
     """Write a name as code, in which Markdown reads no markup but its own end."""
     return f"`{printable(name).replace('`', '').replace('|', '')}`"
 
 
-def label(text: str) -> str:
+def _label(text: str) -> str:
     """Return a name as text: an underscore within a word is none of Markdown's."""
     return _WITHIN.sub("_", escaped(text))
 

@@ -252,7 +252,7 @@ def replication(report: Replication) -> Document:
     for run in report.runs:
         blocks += [Heading(f"{run.suite}, {_BASES[run.basis]}"), _table(run)]
         blocks += [Paragraph(text, "dim") for text in _remarks(run)]
-    return Document("coldwarm snapshot replicate", (*blocks, Paragraph(summary(report), "strong")))
+    return Document("coldwarm snapshot replicate", (*blocks, Paragraph(_summary(report), "strong")))
 
 
 def _about(report: Replication) -> Iterator[str]:
@@ -267,7 +267,7 @@ def _about(report: Replication) -> Iterator[str]:
     yield f"{told}, by {_HARNESSES[environment.harness]}"
 
 
-def summary(report: Replication) -> str:
+def _summary(report: Replication) -> str:
     """Return how many cases agree, and the names of those that do not."""
     text = f"Cases that agree: {report.n_agree}; disagree: {report.n_disagree}; "
     text += f"undecided: {report.n_undecided}"

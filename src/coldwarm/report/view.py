@@ -196,7 +196,7 @@ def _group_blocks(group: Group, *, verbose: bool) -> Iterator[Block]:
     yield Heading(group.title, 1)
     yield Paragraph(group.about, "dim")
     if group.rows:
-        yield _main_table(group)
+        yield main_table(group)
     for failure in group.failures:
         yield Paragraph(f"failed: {failure}", "failure")
         yield Notice("error", "coldwarm: failed", failure)
@@ -207,7 +207,7 @@ def _group_blocks(group: Group, *, verbose: bool) -> Iterator[Block]:
     yield from filled.blocks(group.filled, group.by_default)
 
 
-def _main_table(group: Group) -> Table:
+def main_table(group: Group) -> Table:
     """Return a row for each candidate; under each figure its verdict against the baseline."""
     memory = [] if group.rows[0].memory is None else ["peak\nmemory"]
     columns = ["candidate", *("\n".join(group.headings[mode]) for mode in group.modes), *memory]

@@ -7,7 +7,8 @@ import struct
 import sys
 import xml.etree.ElementTree as ET
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
@@ -25,11 +26,8 @@ from coldwarm.report.charts import drawing, every
 from coldwarm.report.charts.compared import pairs
 from coldwarm.report.charts.workload import workloads
 from coldwarm.report.formats import Format, load, markdown, names, pdf
-from coldwarm.report.formats.pdf import contents
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from coldwarm.contracts.result import Measured
 
 vl_convert = pytest.importorskip("vl_convert")
@@ -145,12 +143,24 @@ def test_hostile_text_in_markdown(hostile: Measured) -> None:
     assert "\x1b" not in written.decode()
 
 
-def test_hostile_text_is_seen_in_print(hostile: Measured) -> None:
+def test_hostile_text_is_seen_in_print(hostile: Measured, monkeypatch: pytest.MonkeyPatch) -> None:
     """THEN all that print is given is seen as it is, but for signs where a long word may break."""
-    said, drawn = contents([hostile])
-    texts = json.dumps(said, ensure_ascii=False).replace("\u200b", "")
+    given: dict[str, Any] = {}
+
+    class Compiler:
+        def __init__(self, *, root: str, sys_inputs: dict[str, str], **_: object) -> None:
+            given["drawn"] = list(Path(root).glob("figure-*.pdf"))
+            given["said"] = json.loads(sys_inputs["contents"])
+
+        def compile(self, **_: object) -> bytes:
+            return b""
+
+    monkeypatch.setattr(pytest.importorskip("typst"), "Compiler", Compiler)
+    pdf.FORMAT.files([hostile], "x.pdf")
+    texts = json.dumps(given["said"], ensure_ascii=False).replace("\u200b", "")
     assert not obeyed(texts)
-    assert drawn
+    assert len(texts) > 10_000
+    assert given["drawn"]
 
 
 @pytest.mark.slow

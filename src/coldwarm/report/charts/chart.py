@@ -14,9 +14,6 @@ from coldwarm.errors import printable, shorten
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from coldwarm.contracts.answer import Answer, Provenance
-    from coldwarm.contracts.result import Measured
-
     Row = Mapping[str, Any]
     Spec = dict[str, Any]
 
@@ -309,23 +306,6 @@ class Chart:
         """Return the specification with its data and the theme: all that is needed to draw it."""
         datasets = {name: [dict(row) for row in rows] for name, rows in self.data.items()}
         return {"$schema": _SCHEMA, **self.spec, "config": config(theme), "datasets": datasets}
-
-
-_SAID: dict[Provenance, str] = {
-    "measured_here": "measured here",
-    "replicated": "measured again",
-    "quoted": "quoted from a source",
-}
-
-
-def source(measured: Measured, answer: Answer | None = None) -> str:
-    """Return where figures come from: how they are known, the run, its day, the processor."""
-    parts = [_SAID[answer.provenance if answer else "measured_here"]]
-    if measured.suite is not None:
-        parts += [f"run {measured.suite.run_id[:12]}", measured.suite.started_at[:10]]
-    if measured.environment is not None:
-        parts.append(measured.environment.cpu.model or measured.environment.cpu.architecture)
-    return printable(", ".join(parts))
 
 
 def standing_alone(chart: Chart, of: str, where: str) -> Chart:

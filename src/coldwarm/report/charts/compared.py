@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from coldwarm.report.charts import every
-from coldwarm.report.charts.chart import Chart, file_name, shown, source, standing_alone
+from coldwarm.report.charts.chart import Chart, file_name, shown, standing_alone
 from coldwarm.report.charts.marks import WIDTH, data, only
 from coldwarm.report.charts.workload import Workload, workloads
 from coldwarm.report.comparison_text import figure, row
+from coldwarm.report.provenance import source
 from coldwarm.stats.ratio import same_within
 
 if TYPE_CHECKING:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coldwarm.report.charts import break_even, cold, memory, new_shape, scenarios, strips, warm
-from coldwarm.report.charts.chart import file_name, source, standing_alone
+from coldwarm.report.charts.chart import file_name, standing_alone
 from coldwarm.report.charts.marks import WIDTH
 from coldwarm.report.charts.workload import workloads
+from coldwarm.report.provenance import source
 from coldwarm.stats.answers import answers
 
 if TYPE_CHECKING:

@@ -14,57 +14,66 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coldwarm import installing
 from coldwarm.errors import printable, shorten
 from coldwarm.installing import require
-from coldwarm.report import comparison_text, provenance, units
+from coldwarm.report import comparison_text, provenance
 from coldwarm.report.charts import compared as both
 from coldwarm.report.charts import drawing, every
-from coldwarm.report.charts.chart import source
 from coldwarm.report.charts.workload import workloads
+from coldwarm.report.document import Figure, Folded, Heading, Paragraph, Table, terms
 from coldwarm.report.formats import Format
-from coldwarm.report.headline import group_name, held_against
-from coldwarm.report.view import suite_view
+from coldwarm.report.headline import group_name
+from coldwarm.report.provenance import source
+from coldwarm.report.sections import ShownResult, sections
+from coldwarm.report.view import main_table, suite_view
 from coldwarm.runner import temporary
 from coldwarm.stats.answers import answers
-from coldwarm.stats.outcome import of_group
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from coldwarm.contracts.comparison import RunComparison
-    from coldwarm.contracts.environment import Environment
-    from coldwarm.contracts.result import CaseResult, Measured
+    from coldwarm.contracts.result import Measured
     from coldwarm.report.charts.chart import Chart
     from coldwarm.report.charts.workload import Workload
+    from coldwarm.report.document import Block
     from coldwarm.report.view import Group
-
-    Node = dict[str, Any]
 
 
 def _pdf(
-    template: str, said: dict[str, Any], drawn: Sequence[Chart], results: Sequence[Measured]
+    title: str,
+    parts: Iterable[Iterable[Block]],
+    results: Sequence[Measured],
+    *,
+    signed: bool = False,
 ) -> bytes:
-    """Return what is said of results, set by one of the templates beside this file.
+    """Return documents, each from a new page on, set by the template of the print.
+
+    ``signed``: with a place for signatures at the end of each.
 
     Raises:
         MissingError: typst is not installed.
     """
     typst = require("typst", extra="report")
-    templates = resources.files("coldwarm.report.page").joinpath("assets")
+    template = resources.files("coldwarm.report.page").joinpath("assets", "print.typ")
+    made = _Print()
+    said = {
+        "title": title,
+        "signed": signed,
+        "parts": [made.node(tuple(blocks)) for blocks in parts],
+    }
     with temporary.made() as folder:
-        for name in ("page.typ", template):
-            Path(folder, name).write_bytes(templates.joinpath(name).read_bytes())
-        for number, chart in enumerate(drawn, 1):
+        Path(folder, "print.typ").write_bytes(template.read_bytes())
+        for number, chart in enumerate(made.charts, 1):
             Path(folder, f"figure-{number}.pdf").write_bytes(drawing.pdf(chart))
         compiler = typst.Compiler(
-            input=str(Path(folder, template)),
+            input=str(Path(folder, "print.typ")),
             root=folder,
             ignore_system_fonts=True,
             sys_inputs={"contents": json.dumps(said)},
         )
-        made: bytes = compiler.compile(format="pdf", timestamp=_measured_at(results))
-    return made
+        pdf: bytes = compiler.compile(format="pdf", timestamp=_measured_at(results))
+    return pdf
 
 
 def _measured_at(results: Sequence[Measured]) -> int:
@@ -81,275 +90,118 @@ def _second(text: str) -> int:
     return max(0, int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()))
 
 
-_WHOLE = 520
-"""Width of a figure's plot that has the page's width, in pixels."""
-_HALF = 235
+_WHOLE, _HALF = 520, 235
+"""Widths of the plots of figures that have the page's width, and of those side by side (pixels)."""
 _FEW, _SOME = 2, 4
-"""Workloads up to which each has all its figures, large ones; and up to which each has a table."""
-_LARGE = ("break_even",)
-_SMALL = ("cold", "warm_points")
-_LAST = ("warm_ecdf", "memory", "new_shape")
-_COMPACT = ("cold", "warm_points")
+"""Workloads up to which each has all its figures, and up to which each has a table."""
 _PAIRED = ("cold", "warm_points")
-"""The kinds of figures that show both results of a comparison."""
+"""The kinds of figures that stand side by side, and that show both results of a comparison."""
 _LONGEST = 600
 _RUN = re.compile(r"\S{36}(?=\S{6})")
 """What has no place for a line to end."""
-_MOST_FILES = 16
 
 
-def contents(results: Sequence[Measured]) -> tuple[Node, list[Chart]]:
-    """Return the report's text and tables, and its figures in the order of their numbers."""
-    drawn: list[Chart] = []
-    parts = [_part(measured, drawn) for measured in results]
-    return _plain({"parts": parts}), drawn
-
-
-def _changes(
-    comparison: RunComparison, found: Iterable[tuple[str, Chart]]
-) -> tuple[Node, list[Chart]]:
-    """Return what a report of a comparison says, and its figures in the order of their numbers.
-
-    ``found``: the figures, each with the title of its workload or nothing.
-    """
-    drawn: list[Chart] = []
-    first: list[Node] = []
-    grouped: dict[str, list[Node]] = {}
-    for title, chart in found:
-        where = grouped.setdefault(title, []) if title else first
-        where.append(_figure(chart, drawn))
-    said = {
-        "sides": comparison_text.sides(comparison),
-        "summary": comparison_text.summary(comparison),
-        "shared": first,
-        "remarks": comparison_text.remarks(comparison),
-        "cases": [
-            {
-                "title": case,
-                "headings": ["figure", *comparison_text.HEADINGS[1:]],
-                "rows": [[cell.text for cell in comparison_text.row(item)] for item in items],
-            }
-            for case, items in comparison_text.shown(comparison, everything=True).items()
-        ],
-        "legend": comparison_text.legend(comparison),
-        "workloads": [{"title": title, "figures": found} for title, found in grouped.items()],
-    }
-    return _plain(said), drawn
-
-
-def _plain(node: Any) -> Any:  # noqa: ANN401 - a tree of JSON
-    """Return the tree with every text of it as one that is seen as it is, and can be broken."""
-    if isinstance(node, str):
-        return _RUN.sub("\\g<0>\u200b", shorten(printable(node), _LONGEST))
-    if isinstance(node, dict):
-        return {key: _plain(value) for key, value in node.items()}
-    if isinstance(node, (list, tuple)):
-        return [_plain(value) for value in node]
-    return node
-
-
-def _part(measured: Measured, drawn: list[Chart]) -> Node:
+def _result(measured: Measured) -> Iterator[Block]:
+    """Yield what a report says of a result."""
     cases = list(measured.cases.values())
     told = answers(cases)
     where = source(measured, told[0] if told else None)
     found = workloads(cases, told)
     view = suite_view(measured.suite, cases, told, verbose=False) if measured.suite else None
     groups = {group.title: group for group in view.groups} if view else {}
-    environment = measured.environment
-    return {
-        "name": measured.suite.suite if measured.suite else next(iter(measured.cases)),
-        "facts": list(_facts(measured, cases)),
-        "answers": [
-            _answer(one, groups.get(group_name(one.cases[0])), drawn, where) for one in found
-        ],
-        "gates": _gates(found),
-        "shared": [_figure(chart, drawn, where) for chart in every.of_result(found, _WHOLE)],
-        "workloads": [
-            _workload(
-                one,
-                groups.get(group_name(one.cases[0])),
-                lambda chart: _figure(chart, drawn, where),
-                of=len(found),
-            )
-            for one in found
-        ],
-        "legend": list(view.legend) if view else [],
-        "care": list(view.care) if view else [],
-        "limitations": provenance.limitations([case for case in cases if case.observations]),
-        "rejected": _rejected(cases),
-        "unavailable": list(view.unavailable) if view else [],
-        "install": installing.advice(),
-        "protocol": _protocol(cases),
-        "environment": _environment(environment) if environment else [],
-        "files": _hashes(measured, found),
-    }
+    title = measured.suite.suite if measured.suite else cases[0].case
+    yield Heading(f"Validation report: {title}", 0)
+    yield Paragraph(
+        "What was measured, on what, how far it can be trusted, and how to check it.", "dim"
+    )
+    yield from terms(provenance.facts(measured), "note")
+    yield Heading("Answers", 1)
+    for one in found:
+        yield Heading(one.title)
+        if group := groups.get(group_name(one.cases[0])):
+            yield from terms(((line.label, line.pieces) for line in group.answer), "answer")
+        yield from _figures(one, _WHOLE, ("answer",), where)
+    yield Heading("Figures", 1)
+    yield from (Figure(chart, where) for chart in every.of_result(found, _WHOLE))
+    for one in found:
+        yield from _workload(one, groups.get(group_name(one.cases[0])), where, of=len(found))
+    shown = ShownResult(measured, cases, view)
+    for section in sections():
+        yield Heading(section.title, 1)
+        yield from section.blocks(shown)
 
 
-def _facts(measured: Measured, cases: Sequence[CaseResult]) -> Iterator[tuple[str, str]]:
-    suite = measured.suite
-    seen = [one for case in cases for one in case.observations]
-    if suite is not None:
-        ended = f" to {suite.finished_at}" if suite.finished_at else ", interrupted"
-        yield "measured", f"{suite.started_at}{ended}"
-        yield "run", suite.run_id
-        yield (
-            "cases",
-            (
-                f"{suite.n_ok} ok, {suite.n_warn} with a warning or not measured, "
-                f"{suite.n_failed} failed"
-            ),
-        )
-    processes = f"{len(seen)} processes"
-    wall = f", {units.duration(suite.measured_s)} in all" if suite is not None else ""
-    yield "rests on", f"{processes}{wall}"
-    if measured.environment is not None:
-        yield "on", provenance.machine_line(measured.environment)
-        harness = measured.environment.harness
-        commit = f", commit {harness.git_commit[:12]}" if harness.git_commit else ""
-        yield "by", f"coldwarm {harness.version}{commit}"
-    yield from provenance.rows(len(measured.otherwise))
+def _workload(workload: Workload, group: Group | None, where: str, *, of: int) -> Iterator[Block]:
+    yield Heading(workload.title)
+    yield Paragraph(group.about if group else workload.cases[0].protocol.data_layout, "dim")
+    if group and group.rows and of <= _SOME:
+        yield main_table(group)
+    yield from _figures(workload, _HALF, _PAIRED, where)
+    if of <= _FEW:
+        yield from _figures(workload, _WHOLE, ("break_even",), where)
+        yield from _figures(workload, _HALF, ("warm_ecdf", "memory", "new_shape"), where)
 
 
-def _answer(workload: Workload, group: Group | None, drawn: list[Chart], where: str) -> Node:
-    strip = every.charts(workload, _WHOLE, ("answer",))
-    return {
-        "title": workload.title,
-        "lines": [(line.label, line.text) for line in group.answer] if group else [],
-        "figure": _figure(strip[0], drawn, where) if strip else None,
-    }
+def _figures(workload: Workload, width: int, kinds: Sequence[str], where: str) -> Iterator[Figure]:
+    for chart in every.charts(workload, width, kinds):
+        yield Figure(chart, where, half=width == _HALF)
 
 
-def _figure(chart: Chart, drawn: list[Chart], where: str = "") -> Node:
-    drawn.append(chart)
-    before = next((at for at, one in enumerate(drawn[:-1], 1) if one.id == chart.id), None)
-    again = None if before is None else f"Read it as figure {before}."
-    return {
-        "number": len(drawn),
-        "kind": chart.id,
-        "title": chart.title,
-        "caption": again or chart.caption,
-        "alt": chart.alt,
-        "source": where,
-    }
+def _comparison(comparison: RunComparison, sides: tuple[Measured, Measured]) -> Iterator[Block]:
+    """Yield what a report says of a comparison."""
+    drawn: dict[str, list[Figure]] = {"": []}
+    for title, chart in both.charts(comparison, *sides, _PAIRED):
+        drawn.setdefault(title, []).append(Figure(chart))
+    yield Heading("What changed from A to B", 0)
+    yield from terms(comparison_text.sides(comparison), "note")
+    yield Paragraph(comparison_text.summary(comparison), "strong")
+    yield from drawn.pop("")
+    yield Heading("To know", 1)
+    yield from terms(comparison_text.remarks(comparison), "care")
+    yield Heading("Every figure", 1)
+    yield comparison_text.figures_table(comparison_text.shown(comparison, everything=True))
+    yield from terms(comparison_text.legend(comparison), "legend")
+    yield Heading("A and B in the same figures", 1)
+    for title, figures in drawn.items():
+        yield Heading(title)
+        yield from figures
 
 
-def _workload(
-    workload: Workload, group: Group | None, figure: Callable[[Chart], Node], *, of: int
-) -> Node:
-    few = of <= _FEW
-    large, small, last = (_LARGE, _SMALL, _LAST) if few else ((), _COMPACT, ())
-    return {
-        "title": workload.title,
-        "about": group.about if group else workload.cases[0].protocol.data_layout,
-        "table": _table(group) if group and of <= _SOME else None,
-        "small": [figure(one) for one in every.charts(workload, _HALF, small)],
-        "large": [figure(one) for one in every.charts(workload, _WHOLE, large)],
-        "last": [figure(one) for one in every.charts(workload, _HALF, last)],
-    }
+class _Print:
+    """What typst is given: blocks as JSON, and the figures in the order of their numbers."""
 
+    def __init__(self) -> None:
+        """Begin without a figure."""
+        self.charts: list[Chart] = []
 
-def _table(group: Group) -> Node:
-    memory = any(row.memory is not None for row in group.rows)
-    headings = [
-        "candidate",
-        *(" ".join(filter(None, group.headings[mode])) for mode in group.modes),
-        *(["peak memory"] if memory else []),
-    ]
-    rows = [
-        [
-            [row.candidate],
-            *(
-                [f"{cell.text} {cell.spread}".strip(), cell.below]
-                for cell in (row.figures[mode] for mode in group.modes)
-            ),
-            *([[row.memory or ""]] if memory else []),
-        ]
-        for row in group.rows
-    ]
-    return {"headings": headings, "rows": rows}
+    def node(self, value: Any) -> Any:  # noqa: ANN401 - a block, or a part of one
+        """Return a value as JSON, each text as one that is seen as it is, and can be broken."""
+        if isinstance(value, str):
+            return _RUN.sub("\\g<0>\u200b", shorten(printable(value), _LONGEST))
+        if isinstance(value, Figure):
+            return self._figure(value)
+        if isinstance(value, Table):
+            value = value._replace(columns=tuple(" ".join(one.split()) for one in value.columns))
+        if hasattr(value, "_fields"):
+            fields = {name: self.node(getattr(value, name)) for name in value._fields}
+            return {"kind": type(value).__name__.lower(), **fields}
+        if isinstance(value, tuple):
+            return [self.node(one) for one in value if not isinstance(one, Folded)]
+        return value
 
-
-def _gates(found: Sequence[Workload]) -> Node:
-    rows = [(one.title, known) for one in found if (known := of_group(one.cases)) is not None]
-    return {
-        "against": held_against(case for one in found for case in one.cases),
-        "n_checked": sum(known.n_cases for _, known in rows),
-        "n_failed": sum(len(known.failed) for _, known in rows),
-        "rows": [
-            [
-                title,
-                f"{known.n_passed} of {known.n_checked}",
-                ", ".join(known.failed) or "none",
-                units.MISSING if known.worst is None else f"{known.worst:.2g}",
-                f"{known.tolerance:.2g}",
-            ]
-            for title, known in rows
-        ],
-    }
-
-
-def _rejected(cases: Sequence[CaseResult]) -> list[tuple[str, str]]:
-    """Return why processes count for nothing, and of which candidates how many."""
-    found: dict[str, dict[str, int]] = {}
-    for row in provenance.rejected_rows(cases):
-        where = found.setdefault(f"{row.what}: {row.reason}", {})
-        name = f"{row.candidate}, {row.mode}"
-        where[name] = where.get(name, 0) + 1
-    return [
-        (why, "; ".join(f"{name}{f' ({n})' if n > 1 else ''}" for name, n in where.items()))
-        for why, where in found.items()
-    ]
-
-
-def _protocol(cases: Sequence[CaseResult]) -> list[tuple[str, str]]:
-    """Return how was measured, where all workloads agree."""
-    folded = list(provenance.protocols(cases))
-    if not folded:
-        return []
-    shared = [row for row in folded[0].rows if all(row in one.rows for one in folded)]
-    candidates = {case.candidate for case in cases}
-    return [row for row in shared if row[0] not in candidates]
-
-
-def _environment(one: Environment) -> list[tuple[str, str]]:
-    """Return the machine and what ran on it; everything is in ``environment.json``."""
-    machine, *_ = provenance.environment(one)
-    rows = [row for row in machine.rows if row[0] in _MACHINE]
-    python, installed = one.python, one.distributions
-    known = [f"{name} {installed[name]}" for name in _LIBRARIES if name in installed]
-    pools = [f"{pool.internal_api} {pool.threads}" for pool in one.thread_pools or []]
-    variables = [f"{name}={value}" for name, value in one.variables.items()]
-    variables += [f"{name} (withheld)" for name in one.withheld_variables]
-    return [
-        *rows,
-        ("Python", f"{python.implementation} {python.version}, {python.build}, {python.compiler}"),
-        ("libraries", ", ".join(known) or f"{len(installed)} distributions"),
-        ("threads of libraries", ", ".join(pools) or "not known"),
-        ("variables set", ", ".join(variables) or "none of those that matter"),
-    ]
-
-
-_MACHINE = {
-    "processor",
-    "cores",
-    "memory",
-    "operating system",
-    "virtualisation",
-    "container",
-    "GPU",
-}
-_LIBRARIES = ("numpy", "scipy", "jax", "jaxlib", "torch", "triton", "numba", "llvmlite")
-
-
-def _hashes(measured: Measured, found: Sequence[Workload]) -> list[tuple[str, str]]:
-    rows = [("environment.json", measured.environment_sha256)]
-    if measured.suite is not None:
-        drawn = {case.case for one in found for case in one.cases}
-        named = [one for one in measured.suite.cases if one.case in drawn][:_MOST_FILES]
-        rows += [(one.path, one.sha256) for one in named]
-        if left := len(measured.suite.cases) - len(named):
-            rows.append((f"{left} more", "their hashes are in the run's index, suite.json"))
-    return rows
+    def _figure(self, figure: Figure) -> dict[str, Any]:
+        """Return a figure; one of a kind that stands before is read as that."""
+        chart, ids = figure.chart, [one.id for one in self.charts]
+        again = f"Read it as figure {ids.index(chart.id) + 1}." if chart.id in ids else ""
+        self.charts.append(chart)
+        said = {
+            "title": chart.title,
+            "caption": again or chart.caption,
+            "alt": chart.alt,
+            "source": figure.source,
+        }
+        said = {name: self.node(text) for name, text in said.items()}
+        return {"kind": "figure", "number": len(self.charts), "half": figure.half, **said}
 
 
 def _files(results: Sequence[Measured], name: str) -> dict[str, bytes]:
@@ -358,7 +210,8 @@ def _files(results: Sequence[Measured], name: str) -> dict[str, bytes]:
     Raises:
         UsageError: the extra ``report`` is not installed.
     """
-    return {name: _pdf("report.typ", *contents(results), results)}
+    title = "coldwarm validation report"
+    return {name: _pdf(title, map(_result, results), results, signed=True)}
 
 
 def _compared(
@@ -369,8 +222,7 @@ def _compared(
     Raises:
         UsageError: the extra ``report`` is not installed.
     """
-    found = both.charts(comparison, *sides, _PAIRED)
-    return {name: _pdf("compared.typ", *_changes(comparison, found), sides)}
+    return {name: _pdf("coldwarm comparison", [_comparison(comparison, sides)], sides)}
 
 
 FORMAT = Format(suffix=".pdf", files=_files, compared=_compared)

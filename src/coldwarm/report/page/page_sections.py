@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from coldwarm.contracts.observation import PARTS
 from coldwarm.errors import printable
+from coldwarm.report import filled
 from coldwarm.report.answer_text import lines
 from coldwarm.report.charts.chart import Chart, Columns, dash_scale, shown
 from coldwarm.report.charts.every import charts
 from coldwarm.report.charts.marks import CALLS_AXIS, by_colour, line_of_totals, rows, seconds
+from coldwarm.report.document import Folded, Paragraph, terms
 from coldwarm.report.page.packing import Pack
 from coldwarm.report.page.template import WIDTHS, Drawing, Section
 from coldwarm.report.sentences import words
+from coldwarm.report.words import MADE_TITLE
 from coldwarm.stats.costs import gather
 from coldwarm.stats.plan_grid import MOST_CALLS, crossings, grid, totals
 
@@ -26,19 +29,20 @@ if TYPE_CHECKING:
     from coldwarm.report.answer_text import Line
     from coldwarm.report.charts.chart import Row, Spec
     from coldwarm.report.charts.workload import Workload
+    from coldwarm.report.document import Block
     from coldwarm.report.view import Group
 
 
 _DataRow = dict[str, str | float | int | bool | None]
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
-def processes(cases: Sequence[CaseResult]) -> list[_DataRow]:
+def _processes(cases: Sequence[CaseResult]) -> list[_DataRow]:
     """Return all processes of the cases in their order, rejected and failed ones too."""
     return [_row(case, seen) for case in cases for seen in case.observations]
 
 
-def samples(cases: Sequence[CaseResult]) -> Columns:
+def _samples(cases: Sequence[CaseResult]) -> Columns:
     """Return every sample of warm calls, those before the steady state too."""
     blocks = [
         (case.candidate, seen.order, block)
@@ -58,7 +62,7 @@ def samples(cases: Sequence[CaseResult]) -> Columns:
     )
 
 
-def _times(numbers: Sequence[int], values: Sequence[T]) -> list[T]:
+def _times(numbers: Sequence[int], values: Sequence[_T]) -> list[_T]:
     """Return each value so many times."""
     return list(chain.from_iterable(map(repeat, values, numbers)))
 
@@ -93,7 +97,7 @@ _POWERS = range(-9, 10)
 """Of ten, at which the axis of seconds has a line."""
 
 
-class Jobs:
+class _Jobs:
     """The settings of a workload that its readers choose among."""
 
     def __init__(self, workload: Workload) -> None:
@@ -245,7 +249,7 @@ def section(workload: Workload, group: Group | None, anchor: str, where: str) ->
     """Return the section of a workload."""
     cases = workload.cases
     pack = Pack(_calls(cases))
-    jobs = Jobs(workload)
+    jobs = _Jobs(workload)
     by_width = {name: _ordered(workload, jobs, width) for name, width in WIDTHS.items()}
     drawings = _drawings(by_width, pack, anchor)
     small = {name: charts(workload, width, ["answer"]) for name, width in _BESIDE.items()}
@@ -253,23 +257,35 @@ def section(workload: Workload, group: Group | None, anchor: str, where: str) ->
     pack.notes["settings"] = jobs.noted()
     pack.add("costs", jobs.costs())
     pack.add("crossings of jobs", jobs.crossings())
-    pack.add("processes", processes(cases))
-    pack.add("samples", samples(cases))
+    pack.add("processes", _processes(cases))
+    pack.add("samples", _samples(cases))
     return Section(
         anchor=anchor,
         title=workload.title,
-        about=group.about if group else cases[0].protocol.data_layout,
         answer=_said(workload.answer) if workload.answer else (),
         beside=beside[0] if beside else None,
         drawings=drawings,
         looks={name: look.colour for name, look in workload.looks.items()},
         pack=pack.text(),
-        provenance=where,
-        failures=group.failures if group else (),
-        filled=group.filled if group else (),
-        by_default=group.by_default if group else (),
-        made=group.made if group else (),
+        source=where,
+        before=tuple(_before(workload, group)),
+        after=tuple(_after(group)) if group else (),
     )
+
+
+def _before(workload: Workload, group: Group | None) -> Iterator[Block]:
+    about = group.about if group else workload.cases[0].protocol.data_layout
+    yield Paragraph(about, "dim")
+    for failure in group.failures if group else ():
+        yield Paragraph(failure, "failure")
+
+
+def _after(group: Group) -> Iterator[Block]:
+    if group.filled:
+        settings = tuple(filled.blocks(group.filled, group.by_default))
+        yield Folded(filled.FILLED_TITLE, settings[1:])
+    if group.made:
+        yield Folded(MADE_TITLE, tuple(terms(group.made)))
 
 
 def _said(answer: Answer) -> tuple[Line, ...]:
@@ -278,7 +294,7 @@ def _said(answer: Answer) -> tuple[Line, ...]:
     return (*said[1:], *said[:1]) if answer.scenario else said
 
 
-def _ordered(workload: Workload, jobs: Jobs, width: int) -> list[Chart]:
+def _ordered(workload: Workload, jobs: _Jobs, width: int) -> list[Chart]:
     """Return the figures of a section; that of a reader's own job follows the total time."""
     found = [chart for chart in charts(workload, width) if chart.id != "answer"]
     own = jobs.chart(width)
@@ -302,13 +318,12 @@ def of_charts(
         yield Section(
             anchor=anchor,
             title=title,
-            about="",
             answer=(),
             beside=None,
             drawings=drawings,
             looks=looks or {},
             pack=pack.text(),
-            provenance=where,
+            source=where,
         )
 
 

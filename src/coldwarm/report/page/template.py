@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from coldwarm.report.answer_text import Line
-    from coldwarm.report.filled import Needed
+    from coldwarm.report.document import Block
 
 
 WIDTHS = {"wide": 600, "narrow": 240}
@@ -48,7 +48,6 @@ class Section:
 
     anchor: str
     title: str
-    about: str
     answer: tuple[Line, ...]
     beside: Drawing | None
     """Beside the answer."""
@@ -56,11 +55,11 @@ class Section:
     looks: Mapping[str, str]
     """The colour of each candidate."""
     pack: str
-    provenance: str
-    failures: tuple[str, ...] = ()
-    filled: tuple[Needed, ...] = ()
-    by_default: tuple[tuple[str, str], ...] = ()
-    made: tuple[tuple[str, str], ...] = ()
+    source: str
+    """Where the figures are from."""
+    before: tuple[Block, ...] = ()
+    """What stands before the figures."""
+    after: tuple[Block, ...] = ()
 
 
 _DRAWS = 'window.vegaEmbed = vegaEmbed; document.dispatchEvent(new Event("vega-there"));'
@@ -106,6 +105,7 @@ def filled(template: str, packed: Sequence[Section], **named: Any) -> str:  # no
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["kind"] = lambda block: type(block).__name__
     raw = environment.filters["safe"]
     configs = {theme: config(theme) for theme in ("light", "dark")}
     return str(
