@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
@@ -12,7 +12,8 @@ from tests.report.charts import conftest
 from tests.stats import results
 
 from coldwarm.contracts.observation import Block, LoopAccount
-from coldwarm.report.charts import memory, new_shape, scenarios, warm
+from coldwarm.report.charts import every
+from coldwarm.report.charts.workload import workloads
 from coldwarm.runner import recompute
 from coldwarm.stats import outcome, plan_grid
 from coldwarm.stats.selection import warm_processes
@@ -36,20 +37,26 @@ def test_steady_places_are_those_of_the_samples(seed: int) -> None:
     assert tuple(flat[place] for place in places) == detect(blocks).samples
 
 
+def _data(cases: list[CaseResult], kind: str) -> dict[str, list[dict[str, Any]]]:
+    """Return what a figure of a workload is drawn from; nothing: there is no figure."""
+    (workload,) = workloads(cases)
+    found = every.charts(workload, kinds=[kind])
+    return {name: [dict(row) for row in rows] for one in found for name, rows in one.data.items()}
+
+
 def test_processes_lie_end_to_end() -> None:
-    cases = [conftest.case("numpy")]
-    found = warm.processes(cases)
-    samples = warm._every_sample(cases)
+    cases = _computed([conftest.case("numpy")])
+    data = _data(cases, "warm_series")
     begins = 0
-    for one in found:
-        assert one.begins == begins
-        assert one.steady_at == one.begins + one.steady_from
-        own = [sample for sample in samples if sample.process == one.process]
-        assert [sample.at for sample in own] == list(range(begins, begins + one.n_samples))
-        assert own[one.steady_from].steady
-        assert not any(sample.steady for sample in own if sample.warming)
-        begins += one.n_samples
-    assert len(found) == len(warm_processes(cases[0].observations))
+    for one in data["warm_processes"]:
+        assert one["begins"] == begins
+        assert one["steady_at"] == one["begins"] + one["steady_from"]
+        own = [row for row in data["warm_samples"] if row["process"] == one["process"]]
+        assert [row["at"] for row in own] == list(range(begins, begins + one["n_samples"]))
+        assert own[one["steady_from"]]["steady"]
+        assert not any(row["steady"] for row in own if row["warming"])
+        begins += one["n_samples"]
+    assert len(data["warm_processes"]) == len(warm_processes(cases[0].observations))
 
 
 def test_a_block_with_compiles_is_in_no_figure() -> None:
@@ -60,31 +67,30 @@ def test_a_block_with_compiles_is_in_no_figure() -> None:
         for one in case.observations
     ]
     changed = msgspec.structs.replace(case, observations=seen)
-    assert warm._every_sample([changed]) == warm._every_sample([case])
+    kind, name = "warm_series", "warm_samples"
+    assert _data(_computed([changed]), kind)[name] == _data(_computed([case]), kind)[name]
 
 
 def test_memory_only_grows() -> None:
     """THEN stages lie end to end up to the second call, and the last end is the peak."""
-    (case,) = _computed([conftest.case("numpy")])
-    stages = [one for one in memory._growth([case]) if one.cache_mode == conftest.EMPTY]
-    assert stages[0].from_bytes == 0
+    data = _data(_computed([conftest.case("numpy")]), "memory")
+    stages = [row for row in data["memory_stages"] if row["cache_mode"] == conftest.EMPTY]
+    assert stages[0]["from_bytes"] == 0
     for before, after in pairwise(stages):
-        assert after.from_bytes == before.to_bytes
-        assert after.to_bytes >= after.from_bytes
-    (median,) = [
-        one for one in memory._medians_of_cases([case]) if one.cache_mode == conftest.EMPTY
-    ]
-    assert stages[-1].to_bytes == median.median_bytes
-    assert {one.peak_bytes for one in memory._peaks([case])} == {140_000_000}
+        assert after["from_bytes"] == before["to_bytes"]
+        assert after["to_bytes"] >= after["from_bytes"]
+    (median,) = [row for row in data["memory_medians"] if row["cache_mode"] == conftest.EMPTY]
+    assert stages[-1]["to_bytes"] == median["median_bytes"]
+    assert {row["peak_bytes"] for row in data["memory_peaks"]} == {140_000_000}
 
 
 def test_new_shapes_beside_other_calls() -> None:
-    found = new_shape._calls(_computed([conftest.case("numpy", n=4)]))
-    kinds = [one.kind for one in found]
+    data = _data(_computed([conftest.case("numpy", n=4)]), "new_shape")
+    kinds = [row["kind"] for row in data["shape_calls"]]
     assert kinds.count("new") == 8
     assert kinds.count("first") == 4
     assert kinds.count("warm") == 4
-    assert new_shape._calls([results.case()]) == []
+    assert _data(_computed([results.case()]), "new_shape") == {}
 
 
 def test_totals_meet_where_another_is_cheapest() -> None:
@@ -126,8 +132,9 @@ def test_shares_are_those_of_the_loops() -> None:
         )
         seen.append(msgspec.structs.replace(one, loop=loop))
     (made,) = _computed([msgspec.structs.replace(case, observations=seen)])
-    assert {one.share for one in scenarios._shares([made])} == {0.25}
-    assert {one.share for one in scenarios._medians([made])} == {0.25}
+    (chart,) = every.of_result(workloads([made]))
+    for name in ("loop_shares", "loop_medians"):
+        assert {row["share"] for row in chart.data[name]} == {0.25}
 
 
 def test_a_wrong_answer_is_named() -> None:

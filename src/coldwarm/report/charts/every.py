@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coldwarm.report.charts import break_even, cold, memory, new_shape, scenarios, strips, warm
+from coldwarm.report.charts import break_even, scenarios, starts, strips, warm
 from coldwarm.report.charts.chart import file_name, standing_alone
 from coldwarm.report.charts.marks import WIDTH
 from coldwarm.report.charts.workload import workloads
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 KINDS: dict[str, Draw] = {
     "answer": strips.answer,
-    "cold": cold.starts,
-    "first_call": cold.first_calls,
+    "cold": starts.starts,
+    "first_call": starts.first_calls,
     "warm_points": warm.points,
     "warm_ecdf": warm.ecdf,
     "warm_series": warm.series,
     "break_even": break_even.break_even,
-    "new_shape": new_shape.new_shape,
-    "memory": memory.memory,
+    "new_shape": warm.new_shape,
+    "memory": starts.memory,
 }
 """By the id of its charts, what draws a workload."""
 

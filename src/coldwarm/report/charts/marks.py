@@ -51,11 +51,16 @@ def line_of_totals(named: str, transform: Sequence[Spec], mark: Spec, encoding: 
 def rows(found: Iterable[NamedTuple]) -> Columns:
     """Return records as rows of a data set, every text as figures show it."""
     every = list(found)
-    names = every[0]._fields if every else ()
+    return table(" ".join(every[0]._fields) if every else "", every)
+
+
+def table(names: str, found: Iterable[Sequence[Any]]) -> Columns:
+    """Return rows of a data set under names with blanks between, texts as figures show them."""
+    columns = zip(*found, strict=True)
     return Columns(
         {
             name: [shown(value) if isinstance(value, str) else value for value in column]
-            for name, column in zip(names, zip(*every, strict=True), strict=True)
+            for name, column in zip(names.split(), columns, strict=False)
         }
     )
 

@@ -2,67 +2,52 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from coldwarm.report.charts.chart import Chart
-from coldwarm.report.charts.marks import WIDTH, by_colour, data, only, rows, there
+from coldwarm.report.charts.marks import WIDTH, by_colour, data, only, table, there
 from coldwarm.report.words import COLD_MODES, MODE_NAMES
 from coldwarm.stats.selection import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.result import CaseResult
     from coldwarm.report.charts.chart import Look, Row, Spec
     from coldwarm.report.charts.workload import Workload
 
 
-class _Share(NamedTuple):
-    """The share of one process (0..1)."""
-
-    workload: str
-    candidate: str
-    cache_mode: CacheMode
-    process: int
-    share: float
-
-
-class _Median(NamedTuple):
-    """The median share of a case's processes (0..1), and what the whole loop took."""
-
-    workload: str
-    candidate: str
-    cache_mode: CacheMode
-    share: float
-    total_s: float
+def _shares(cases: Sequence[CaseResult]) -> Sequence[Row]:
+    """Return the share (0..1) of each process of each scenario."""
+    return table(
+        "workload candidate cache_mode process share",
+        (
+            (case.workload, case.candidate, cold.cache_mode, number, seen.loop.compiling_share)
+            for case in cases
+            for cold in case.cold
+            for number, seen in enumerate(counted(case.observations, cold.cache_mode), 1)
+            if seen.loop is not None and seen.loop.compiling_share is not None
+        ),
+    )
 
 
-def _shares(cases: Sequence[CaseResult]) -> list[_Share]:
-    """Return the share of each process of each scenario."""
-    return [
-        _Share(case.workload, case.candidate, cold.cache_mode, number, seen.loop.compiling_share)
-        for case in cases
-        for cold in case.cold
-        for number, seen in enumerate(counted(case.observations, cold.cache_mode), 1)
-        if seen.loop is not None and seen.loop.compiling_share is not None
-    ]
-
-
-def _medians(cases: Sequence[CaseResult]) -> list[_Median]:
-    """Return the share of each scenario's candidates."""
-    return [
-        _Median(
-            case.workload,
-            case.candidate,
-            cold.cache_mode,
-            cold.compiling_share.median,
-            cold.seconds["total"].median,
-        )
-        for case in cases
-        for cold in case.cold
-        if cold.compiling_share is not None and "total" in cold.seconds
-    ]
+def _medians(cases: Sequence[CaseResult]) -> Sequence[Row]:
+    """Return the share of each scenario's candidates (0..1), and what the whole loop took."""
+    return table(
+        "workload candidate cache_mode share total_s",
+        (
+            (
+                case.workload,
+                case.candidate,
+                cold.cache_mode,
+                cold.compiling_share.median,
+                cold.seconds["total"].median,
+            )
+            for case in cases
+            for cold in case.cold
+            if cold.compiling_share is not None and "total" in cold.seconds
+        ),
+    )
 
 
 _ROW = 13
@@ -72,8 +57,8 @@ def compile_share(workloads: Sequence[Workload], width: int = WIDTH) -> Chart | 
     """Draw the share of compiling in each scenario; ``None``: there is no scenario."""
     cases = [case for one in workloads for case in one.cases if case.scenario]
     found = {
-        "loop_shares": rows(_shares(cases)),
-        "loop_medians": rows(_medians(cases)),
+        "loop_shares": _shares(cases),
+        "loop_medians": _medians(cases),
     }
     if not found["loop_medians"]:
         return None

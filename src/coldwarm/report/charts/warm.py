@@ -1,10 +1,10 @@
-"""Warm calls: every sample, how they are distributed, and how they went over time."""
+"""Warm calls: every sample, how they are distributed, how they went, and what a new shape costs."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from itertools import chain, repeat
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from coldwarm.report import units
 from coldwarm.report.charts.chart import Chart
@@ -15,69 +15,32 @@ from coldwarm.report.charts.marks import (
     candidates,
     data,
     only,
-    rows,
     seconds,
+    table,
     there,
 )
 from coldwarm.stats.intervals import median_of
-from coldwarm.stats.selection import warm_processes
+from coldwarm.stats.selection import counted, warm_processes
 from coldwarm.stats.steady import steady_places
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.result import CaseResult
     from coldwarm.report.charts.chart import Columns, Spec
     from coldwarm.report.charts.workload import Workload
 
 
-class _Sample(NamedTuple):
-    """A sample of a process, at its place among those that were made as figures are."""
+@lru_cache(maxsize=2)
+def _samples(workload: Workload) -> Columns:
+    """Return all samples of the processes that figures are from, kept and left out.
 
-    candidate: str
-    process: int
-    place: int
-    at: int
-    """The place with the processes before it laid end to end."""
-    seconds: float
-    """For one call."""
-    steady: bool
-    """Whether the figures of the process are from it."""
-    warming: bool
-    """Whether it was made before the process became steady."""
-
-
-class _Process(NamedTuple):
-    """A process: where it became steady, and what a call took then."""
-
-    candidate: str
-    process: int
-    steady: bool
-    begins: int
-    """Where its samples begin with the processes before it laid end to end."""
-    steady_from: int
-    """The place of the first sample that figures are from."""
-    steady_at: int
-    """The same with the processes before it laid end to end."""
-    n_samples: int
-    median_s: float
-
-
-class _Call(NamedTuple):
-    """The median of a case's processes with its interval, or the range of so few."""
-
-    candidate: str
-    median_s: float
-    low_s: float | None
-    high_s: float | None
-    n_processes: int
-    steady: bool
-
-
-def _every_sample(cases: Sequence[CaseResult]) -> list[_Sample]:
-    """Return all samples of the processes that figures are from, kept and left out."""
-    found: list[_Sample] = []
-    for case in cases:
+    ``at`` is the place of a sample with the processes before it laid end to end. Of ``steady`` ones
+    are the figures of the process; ``warming`` were made before it became steady.
+    """
+    found: list[Iterable[tuple[object, ...]]] = []
+    for case in workload.cases:
         begins = 0
         for number, process in enumerate(warm_processes(case.observations), 1):
             blocks = [block.samples_s for block in process.blocks]
@@ -87,59 +50,54 @@ def _every_sample(cases: Sequence[CaseResult]) -> list[_Sample]:
             for place in kept:
                 steady[place] = True
             # A result may have hundreds of thousands: each is made as quickly as can be.
-            found += map(
-                _Sample,
-                repeat(case.candidate),
-                repeat(number),
-                range(n_samples),
-                range(begins, begins + n_samples),
-                chain.from_iterable(blocks),
-                steady,
-                chain(repeat(True, kept[0]), repeat(False)),  # noqa: FBT003 - values
+            found.append(
+                zip(
+                    repeat(case.candidate),
+                    repeat(number),
+                    range(n_samples),
+                    range(begins, begins + n_samples),
+                    chain.from_iterable(blocks),
+                    steady,
+                    chain(repeat(True, kept[0]), repeat(False)),  # noqa: FBT003 - values
+                    strict=False,
+                )
             )
             begins += n_samples
-    return found
+    names = "candidate process place at seconds steady warming"
+    return table(names, chain.from_iterable(found))
 
 
-def processes(cases: Sequence[CaseResult]) -> list[_Process]:
-    """Return the processes that figures are from."""
+def _processes(cases: Sequence[CaseResult]) -> Columns:
+    """Return the processes that figures are from, what a call took in each when it was steady.
+
+    ``begins`` and ``steady_at`` are places with the processes before it laid end to end,
+    ``steady_from`` is the place of its first sample that figures are from.
+    """
     found = []
     for case in cases:
         begins = 0
         for number, process in enumerate(warm_processes(case.observations), 1):
             blocks = [block.samples_s for block in process.blocks]
-            first = steady_places(blocks)[0]
-            n_samples = sum(map(len, blocks))
-            found.append(
-                _Process(
-                    candidate=case.candidate,
-                    process=number,
-                    steady=process.steadiness.steady,
-                    begins=begins,
-                    steady_from=first,
-                    steady_at=begins + first,
-                    n_samples=n_samples,
-                    median_s=median_of(process.steadiness.samples),
-                )
-            )
+            first, n_samples = steady_places(blocks)[0], sum(map(len, blocks))
+            steady, median_s = process.steadiness.steady, median_of(process.steadiness.samples)
+            places = (begins, first, begins + first, n_samples)
+            found.append((case.candidate, number, steady, *places, median_s))
             begins += n_samples
-    return found
+    names = "candidate process steady begins steady_from steady_at n_samples median_s"
+    return table(names, found)
 
 
-def _calls(cases: Sequence[CaseResult]) -> list[_Call]:
-    """Return what a warm call of each case takes."""
-    return [
-        _Call(
-            case.candidate,
-            case.warm.call_s.median,
-            case.warm.call_s.low,
-            case.warm.call_s.high,
-            case.warm.call_s.n_processes,
-            case.warm.steady.steady,
-        )
-        for case in cases
-        if case.warm and case.warm.call_s
-    ]
+def _calls(cases: Sequence[CaseResult]) -> Columns:
+    """Return what a warm call of each case takes, with its interval or the range of so few."""
+    known = [(case.candidate, case.warm, case.warm.call_s) for case in cases if case.warm]
+    return table(
+        "candidate median_s low_s high_s n_processes steady",
+        (
+            (name, call.median, call.low, call.high, call.n_processes, warm.steady.steady)
+            for name, warm, call in known
+            if call
+        ),
+    )
 
 
 _POINTS_ROW = 30
@@ -154,12 +112,6 @@ _TOOLTIP = [
 ]
 
 
-@lru_cache(maxsize=2)
-def _samples(workload: Workload) -> Columns:
-    """Return the samples of a workload, which several figures have."""
-    return rows(_every_sample(workload.cases))
-
-
 def _within(samples: Columns, **held: str | bool) -> list[float]:
     """Return the seconds of the samples that have this value of a field."""
     (field, value), *_ = held.items()
@@ -171,7 +123,7 @@ def points(workload: Workload, width: int = WIDTH) -> Chart | None:
     """Draw every steady sample and the median; ``None``: no warm call was measured."""
     found = {
         "warm_samples": _samples(workload),
-        "warm_calls": rows(_calls(workload.cases)),
+        "warm_calls": _calls(workload.cases),
     }
     if not found["warm_calls"]:
         return None
@@ -299,7 +251,7 @@ def series(workload: Workload, width: int = WIDTH) -> Chart | None:
     """Draw the samples of each process in their order, and from where it was steady."""
     found = {
         "warm_samples": _samples(workload),
-        "warm_processes": rows(processes(workload.cases)),
+        "warm_processes": _processes(workload.cases),
     }
     if not found["warm_samples"]:
         return None
@@ -424,3 +376,92 @@ def _steady_from(name: str) -> Spec:
             ],
         },
     }
+
+
+_EMPTY: CacheMode = "cold_process_cold_cache"
+
+
+def _new_shapes(cases: Sequence[CaseResult]) -> Columns:
+    """Return the ``first`` calls of processes, those with a ``new`` shape, and ``warm`` medians.
+
+    Cases in which no new shape was measured have none.
+    """
+    able, found = [], []
+    for case in cases:
+        starts = list(enumerate(counted(case.observations, _EMPTY), 1))
+        new = [
+            (case.candidate, "new", number, phase.duration_s)
+            for number, seen in starts
+            for phase in seen.phases
+            if phase.name.startswith("new_shape_")
+        ]
+        if new:
+            able.append(case)
+            found += new
+            found += [
+                (case.candidate, "first", number, first_s)
+                for number, seen in starts
+                if (first_s := seen.phase_s("first_call")) is not None
+            ]
+    found += [
+        (row["candidate"], "warm", row["process"], row["median_s"]) for row in _processes(able)
+    ]
+    return table("candidate kind process seconds", found)
+
+
+_SHAPES = {"first": "triangle-up", "new": "circle", "warm": "square"}
+
+
+def new_shape(workload: Workload, width: int = WIDTH) -> Chart | None:
+    """Draw calls with new shapes; ``None``: none were measured."""
+    found = {"shape_calls": _new_shapes(workload.cases)}
+    if not found["shape_calls"]:
+        return None
+    within = [row["seconds"] for row in found["shape_calls"]]
+    return Chart(
+        id="new_shape",
+        title="What a new shape costs",
+        caption=(
+            "Calls of processes with empty caches: a triangle is the first call of all, a circle "
+            "one with a shape that its process had not seen, a square the median warm call. "
+            "Circles beside the squares: a new shape costs nothing. Circles beside the triangles: "
+            "each new shape is compiled again."
+        ),
+        alt="Seconds of first calls, of calls with new shapes and of warm calls, by candidate.",
+        spec={
+            "width": width,
+            "height": {"step": _POINTS_ROW},
+            "data": data("shape_calls"),
+            "mark": {
+                "type": "point",
+                "filled": True,
+                "size": 46,
+                "fillOpacity": 0.6,
+                "strokeOpacity": 0,
+            },
+            "encoding": {
+                "y": candidates(list(workload.looks)),
+                "x": seconds("seconds", "seconds of a call (log scale)", log=True, within=within),
+                "color": {**by_colour(workload.looks, width), "legend": None},
+                "shape": {
+                    "field": "kind",
+                    "type": "nominal",
+                    "title": None,
+                    "scale": {"domain": list(_SHAPES), "range": list(_SHAPES.values())},
+                    "legend": {
+                        "orient": "top",
+                        "direction": "horizontal",
+                        "labelExpr": "{first: 'first call', new: 'new shape', warm: 'warm call'}"
+                        "[datum.label]",
+                    },
+                },
+                "tooltip": [
+                    {"field": "candidate", "title": "candidate"},
+                    {"field": "kind", "title": "call"},
+                    {"field": "process", "title": "process"},
+                    {"field": "seconds", "title": "s", "format": ".4~g"},
+                ],
+            },
+        },
+        data=found,
+    )
