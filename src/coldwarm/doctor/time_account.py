@@ -21,13 +21,11 @@ from coldwarm.doctor.trace import (
     length,
     outside,
     shared,
-    union,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from coldwarm.contracts.doctor import CauseKind
     from coldwarm.contracts.reasons import Reason
     from coldwarm.doctor.trace import CompiledCall, ProcessTrace, SourceLine, Span
 
@@ -181,41 +179,6 @@ def _run_s(trace: ProcessTrace) -> float:
     return (jitted + waits) / 1e9
 
 
-def spent_s(calls: Sequence[CompiledCall]) -> float:
-    """Return the time in which at least one of the calls was compiled."""
-    spans = [span for one in calls for span in one.spans]
-    return min(sum(one.total_s for one in calls), length(union(spans)))
-
-
-def freed_s(trace: ProcessTrace, calls: Sequence[CompiledCall]) -> float:
-    """Return about how much shorter a process were without these calls.
-
-    That is their time; of a second in which two threads compile, each has half: the other one
-    would hardly be done sooner by more, as they share processors.
-    """
-    return min(spent_s(calls), sum(_share_s(trace, one) for one in calls))
-
-
-def estimate(calls: Sequence[CompiledCall]) -> Reason:
-    """Return how a saving is estimated that is the time of these calls."""
-    n_read = sum(one.hit for one in calls)
-    if n_read:
-        return because("saving_read", n_times=len(calls), n_read=n_read)
-    return because("saving_again", n_times=len(calls))
-
-
-def _share_s(trace: ProcessTrace, call: CompiledCall) -> float:
-    lasted_s = sum(end_s - begin_s for begin_s, end_s in call.spans)
-    if not lasted_s:
-        return call.total_s
-    return call.total_s * sum(map(trace.share, call.spans)) / lasted_s
-
-
-_FIRST: tuple[CauseKind, ...] = ("static", "tree", "shape")
-"""Causes that count before others of the same call: a call with other shapes is another input,
-whatever its dtypes are."""
-
-
 def call_sites(trace: ProcessTrace) -> list[CallSite]:
     """Return the lines of the user's at which something was compiled, the slowest first."""
     groups: dict[tuple[SourceLine, str], list[CompiledCall]] = {}
@@ -268,7 +231,7 @@ def _site(
         lower_s=own_s["lower"],
         compile_s=own_s["compile"],
         cache_s=own_s["cache_read"],
-        causes=dict(causes(calls)),
+        causes=dict(Counter(kind for one in calls if (kind := one.again_for) is not None)),
         misses=dict(Counter(one.missed for one in calls if one.missed)),  # type: ignore[arg-type] # of these kinds
         temporary_bytes=largest.temporary if largest else None,
         arguments_bytes=largest.arguments if largest else None,
@@ -300,26 +263,3 @@ def _n_slow(
     short = calls[0].short_name
     n = sum(one.counts[2] for one in trace.places_at("jitted", line) if one.name == short)
     return max(0, n - len(calls) - sum(one.n_compiles + one.n_reads for one in unlogged))
-
-
-def causes(calls: list[CompiledCall]) -> Counter[CauseKind]:
-    """Count the kinds of causes of calls that were compiled again."""
-    found: Counter[CauseKind] = Counter()
-    for one in calls:
-        kind = kind_of(one)
-        if kind is not None:
-            found[kind] += 1
-    return found
-
-
-def kind_of(call: CompiledCall) -> CauseKind | None:
-    """Return why a call was compiled again; ``None``: it was not compiled before."""
-    kind = call.cause.kind
-    if kind == "new_function":  # with other arguments it would be compiled in any case
-        return None if call.differences else "new_function"
-    if kind != "again":
-        return None
-    kinds: list[CauseKind] = [one.kind for one in call.differences]  # type: ignore[misc] # of these kinds
-    if not kinds:
-        return "guard" if call.guard else "unknown"
-    return next((one for one in _FIRST if one in kinds), kinds[0])

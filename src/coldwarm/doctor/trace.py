@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 import msgspec
 
 from coldwarm.contracts.doctor import Finding
+from coldwarm.contracts.reasons import because
 from coldwarm.errors import ContractError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from coldwarm.contracts.doctor import Cause as CauseOfFinding
+    from coldwarm.contracts.doctor import Cause, CauseKind
     from coldwarm.contracts.reasons import Reason
     from coldwarm.doctor.source_code import Extent, SourceFiles
 
@@ -167,7 +168,7 @@ class _Memory(msgspec.Struct, kw_only=True, frozen=True):
     arguments: int
 
 
-class _LoweredProgram(msgspec.Struct, kw_only=True, frozen=True):
+class LoweredProgram(msgspec.Struct, kw_only=True, frozen=True):
     """What a program that JAX has lowered is made of."""
 
     equations: int = 0
@@ -191,7 +192,7 @@ class Stage(_Row, tag="stage"):
     """Exclusive seconds by part."""
     hit: bool | None
     """Whether the program was read from a cache on disk."""
-    program: _LoweredProgram | None
+    program: LoweredProgram | None
     memory: _Memory | None = None
     fingerprint: str | None = None
     """What tells the program from others; ``None``: nobody asked for it."""
@@ -200,6 +201,11 @@ class Stage(_Row, tag="stage"):
     def span(self) -> Span:
         """From when to when it lasted."""
         return self.begin_s, self.begin_s + self.seconds
+
+
+_FIRST: tuple[CauseKind, ...] = ("static", "tree", "shape")
+"""Causes that count before others of the same call: a call with other shapes is another input,
+whatever its dtypes are."""
 
 
 class CompiledCall(_Row, tag="call", dict=True):
@@ -255,7 +261,7 @@ class CompiledCall(_Row, tag="call", dict=True):
         return self._compiled is not None and bool(self._compiled.hit)
 
     @property
-    def program(self) -> _LoweredProgram | None:
+    def program(self) -> LoweredProgram | None:
         """What the program is made of; ``None``: not known."""
         return self._compiled.program if self._compiled is not None else None
 
@@ -333,6 +339,19 @@ class CompiledCall(_Row, tag="call", dict=True):
     def differences(self) -> list[CallDifference]:
         """What differs from the earlier call that is most alike."""
         return self.cause.differences or []
+
+    @property
+    def again_for(self) -> CauseKind | None:
+        """Why it was compiled again; ``None``: it was not compiled before."""
+        kind = self.cause.kind
+        if kind == "new_function":  # with other arguments it would be compiled in any case
+            return None if self.differences else "new_function"
+        if kind != "again":
+            return None
+        kinds: list[CauseKind] = [one.kind for one in self.differences]  # type: ignore[misc] # of these kinds
+        if not kinds:
+            return "guard" if self.guard else "unknown"
+        return next((one for one in _FIRST if one in kinds), kinds[0])
 
 
 class CountedLine(_Row, tag="place"):
@@ -693,6 +712,19 @@ class ProcessTrace:
         """Return how often a compiled function was called from a line, by its short name."""
         return sum(one.n for one in self.places_at("jitted", site) if one.name == name)
 
+    def _freed_s(self, calls: Sequence[CompiledCall]) -> float:
+        """Return about how much shorter the process were without these calls.
+
+        That is their time; of a second in which two threads compile, each has half: the other one
+        would hardly be done sooner by more, as they share processors.
+        """
+        return min(_spent_s(calls), sum(map(self._share_s, calls)))
+
+    def _share_s(self, call: CompiledCall) -> float:
+        lasted_s = length(call.spans)
+        shared_s = sum(map(self.share, call.spans))
+        return call.total_s * shared_s / lasted_s if lasted_s else call.total_s
+
     def finding(  # noqa: PLR0913 - as many as a finding has
         self,
         pattern: str,
@@ -700,17 +732,30 @@ class ProcessTrace:
         says: Reason,
         *,
         framework: str = "jax",
+        again: Sequence[CompiledCall] = (),
+        saved: Sequence[CompiledCall] = (),
         n: int = 1,
         cost_s: float | None = None,
         saving_s: float | None = None,
         saving_from: Reason | None = None,
+        no_figure: Reason | None = None,
         no_cost: Reason | None = None,
         no_saving: Reason | None = None,
         after: Reason | None = None,
-        cause: CauseOfFinding | None = None,
+        cause: Cause | None = None,
     ) -> Finding:
-        """Return something to change at a line; ``no_cost`` and ``no_saving`` say why not."""
-        reasons = {"cost_s": no_cost, "saving_s": no_saving}
+        """Return something to change at a line.
+
+        ``again`` are calls that it made compile again, in whose time its cost lies; ``saved`` those
+        of them that a change would save, if not all. ``no_cost``, ``no_saving`` or ``no_figure``,
+        of both, say why there is none.
+        """
+        reasons = {"cost_s": no_cost or no_figure, "saving_s": no_saving or no_figure}
+        if again:
+            n, cost_s = len(again), _spent_s(again)
+            if no_saving is None:
+                calls = saved or again
+                saving_s, saving_from = self._freed_s(calls), _estimate(calls)
         return Finding(
             pattern=pattern,
             framework=framework,
@@ -727,3 +772,17 @@ class ProcessTrace:
             cause=cause,
             null_reasons={name: one for name, one in reasons.items() if one is not None},
         )
+
+
+def _spent_s(calls: Sequence[CompiledCall]) -> float:
+    """Return the time in which at least one of the calls was compiled."""
+    spans = [span for one in calls for span in one.spans]
+    return min(sum(one.total_s for one in calls), length(union(spans)))
+
+
+def _estimate(calls: Sequence[CompiledCall]) -> Reason:
+    """Return how a saving is estimated that is the time of these calls."""
+    n_read = sum(one.hit for one in calls)
+    if n_read:
+        return because("saving_read", n_times=len(calls), n_read=n_read)
+    return because("saving_again", n_times=len(calls))

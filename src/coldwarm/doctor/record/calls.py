@@ -21,8 +21,7 @@ from coldwarm.doctor.record.dispatches import (
     slow_path,
 )
 from coldwarm.doctor.record.journal import failed
-
-TYPE_CHECKING = False
+from coldwarm.wire import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable

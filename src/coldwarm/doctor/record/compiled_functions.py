@@ -13,8 +13,7 @@ from types import FunctionType
 
 from coldwarm.doctor.record import sites
 from coldwarm.doctor.record.signatures import CallSignature, fixed, shown, text
-
-TYPE_CHECKING = False
+from coldwarm.wire import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

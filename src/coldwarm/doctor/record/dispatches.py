@@ -9,8 +9,7 @@ import time
 from _weakref import ref
 
 from coldwarm.doctor.record import sites
-
-TYPE_CHECKING = False
+from coldwarm.wire import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,8 +12,7 @@ import time
 
 from coldwarm.doctor.record import sites
 from coldwarm.doctor.record.journal import failed
-
-TYPE_CHECKING = False
+from coldwarm.wire import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -14,8 +14,7 @@ from coldwarm.doctor.record import compiled_functions, signatures, sites
 from coldwarm.doctor.record.jaxprs import fingerprint, looked_into, memory_of
 from coldwarm.doctor.record.journal import failed
 from coldwarm.frameworks.jax import forgetting, staying
-
-TYPE_CHECKING = False
+from coldwarm.wire import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,7 +16,7 @@ import sys
 import time
 from _json import encode_basestring_ascii, make_encoder
 
-TYPE_CHECKING = False
+from coldwarm.wire import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -14,8 +14,7 @@ from coldwarm.doctor.record.compiled_functions import ClosureVariables, apportio
 from coldwarm.doctor.record.journal import failed
 from coldwarm.doctor.record.signatures import VALUES
 from coldwarm.frameworks.numba import NumbaWatch, forget
-
-TYPE_CHECKING = False
+from coldwarm.wire import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable

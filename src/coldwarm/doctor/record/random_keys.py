@@ -10,8 +10,7 @@ import sys
 
 from coldwarm.doctor.record import sites
 from coldwarm.doctor.record.journal import failed
-
-TYPE_CHECKING = False
+from coldwarm.wire import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from types import FrameType

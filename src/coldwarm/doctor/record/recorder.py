@@ -27,8 +27,7 @@ from coldwarm.doctor.record.journal import (
     settled,
 )
 from coldwarm.frameworks.arrivals import Awaited
-
-TYPE_CHECKING = False
+from coldwarm.wire import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,8 +11,7 @@ import sys
 import time
 
 from coldwarm.doctor.record.journal import failed
-
-TYPE_CHECKING = False
+from coldwarm.wire import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from types import FrameType

@@ -4,8 +4,7 @@ import os
 import sys
 
 from coldwarm.doctor.record.journal import is_secret
-
-TYPE_CHECKING = False
+from coldwarm.wire import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -3,7 +3,7 @@
 import os
 import sys
 
-TYPE_CHECKING = False
+from coldwarm.wire import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from types import CodeType, FrameType

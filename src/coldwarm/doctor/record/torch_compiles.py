@@ -15,8 +15,7 @@ from coldwarm.doctor.record import compiled_functions, signatures, sites
 from coldwarm.doctor.record.journal import failed
 from coldwarm.doctor.record.signatures import VALUES
 from coldwarm.frameworks.torch import CompileWatch
-
-TYPE_CHECKING = False
+from coldwarm.wire import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from types import CodeType, FrameType

@@ -68,8 +68,7 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
             row.stack[0],
             says,
             framework="torch",
-            no_cost=untimed,
-            no_saving=untimed,
+            no_figure=untimed,
         )
 
 

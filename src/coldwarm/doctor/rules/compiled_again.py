@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Literal
 from coldwarm.contracts.doctor import Cause
 from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
-from coldwarm.doctor.time_account import estimate, freed_s, kind_of, spent_s
 from coldwarm.doctor.trace import RecompileLimit
 
 if TYPE_CHECKING:
@@ -471,7 +470,7 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     """Name each line at which one cause made a function compile again, by its arguments."""
     groups: dict[tuple[SourceLine, str, CauseKind], list[CompiledCall]] = {}
     for call in trace.calls:
-        kind = kind_of(call)
+        kind = call.again_for
         if kind is None or call.site is None or call.is_frameworks or not call.compiled:
             continue
         # A type of a declared signature is meant; another function of the same code is not.
@@ -508,7 +507,6 @@ def _finding(
     calls = group.calls
     is_first_seen = _is_first_seen(trace, calls[0])
     cause = _cause(group, is_first_seen=is_first_seen)
-    untold = _untold(group, cause)
     says = because(
         _code(group, cause),
         *_more(group),
@@ -525,11 +523,9 @@ def _finding(
         site,
         says,
         framework=calls[0].framework,
-        n=len(calls),
-        cost_s=spent_s(calls),
-        saving_s=None if untold else freed_s(trace, group.alone),
-        saving_from=None if untold else estimate(group.alone),
-        no_saving=untold,
+        again=calls,
+        saved=group.alone,
+        no_saving=_untold(group, cause),
         after=after,
         cause=cause,
     )

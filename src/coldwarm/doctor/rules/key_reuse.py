@@ -40,7 +40,7 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
         if (pattern, site) not in done:
             done.add((pattern, site))
             says = because("doctor_key", name=row.name, first=_place(first, site))
-            yield trace.finding(pattern, site, says, no_cost=wrong, no_saving=wrong)
+            yield trace.finding(pattern, site, says, no_figure=wrong)
 
 
 def _pattern(

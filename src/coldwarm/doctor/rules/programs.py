@@ -1,23 +1,26 @@
-"""What is wrong with a program itself: constants in it, loops written out, state not given away."""
+"""What is wrong with a program itself: its arguments, its constants, loops that are written out."""
 
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
-from coldwarm.doctor.time_account import kind_of
 from coldwarm.doctor.trace import SourceLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from coldwarm.contracts.doctor import Finding
-    from coldwarm.doctor.trace import CompiledCall, ProcessTrace
+    from coldwarm.doctor.trace import CompiledCall, LoweredProgram, ProcessTrace
 
 
 _REASONS = {
+    "doctor_list": "{function} takes the list `{argument}` as {n_numbers:# argument} of their own",
+    "saving_share": "what {equations_share:.0%} of the program took to compile: equations that"
+    " each number has",
     "doctor_constants": "{function} holds {constants_bytes:size} of arrays that it takes from"
     " outside of its arguments",
     "doctor_equations": "this loop gave {n_equations} of the {n_all:# equation} of {function}",
@@ -32,6 +35,7 @@ _PARAMETERS = {
     "doctor_donation": "function state_bytes argument_names",
 }
 _CHANGES = {
+    "list-argument": "make it one array with jnp.asarray before the call",
     "large-constant-capture": "pass the array as an argument",
     "python-loop-unrolled": "use jax.lax.scan or jax.lax.fori_loop for the loop",
     "no-donation": "give the memory away: jax.jit(…, donate_argnums=…)",
@@ -44,30 +48,69 @@ _FEWEST_EQUATIONS = 100
 _FEWEST_TURNS = 16
 """Of a loop that was written out, for it to be worth a word: equations, and turns."""
 _FEWEST_CALLS = 3
+_FEWEST_NUMBERS = 64
 
 
 def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     """Look into every program that was compiled."""
     done: set[tuple[str, SourceLine]] = set()
     for call in trace.calls:
-        if call.program is None or call.is_operation or call.site is None:
+        if call.is_operation or call.site is None:
             continue
-        for one in (_constants(trace, call), _unrolled(trace, call), _not_donated(trace, call)):
-            if one is None:
-                continue
+        program = call.program
+        found = [_list(trace, call.site, call)]
+        if program is not None:
+            found += [_constants(trace, call, program), _unrolled(trace, call, program)]
+            found += [_not_donated(trace, call, program)]
+        for one in filter(None, found):
             key = one.pattern, SourceLine(one.path, one.line, one.function)
             if key not in done:
                 done.add(key)
                 yield one
 
 
-def _constants(trace: ProcessTrace, call: CompiledCall) -> Finding | None:
-    n_bytes = call.program.constants_bytes if call.program else 0
+def _list(trace: ProcessTrace, site: SourceLine, call: CompiledCall) -> Finding | None:
+    """Name a long list of Python numbers as an argument: each number is one of its own."""
+    counts = Counter(
+        name.partition("[")[0]
+        for name, kind in call.arguments.items()
+        if "[" in name and kind.startswith("Python ")
+    )
+    argument, n_numbers = next(iter(counts.most_common(1)), ("", 0))
+    if n_numbers < _FEWEST_NUMBERS:
+        return None
+    # What is compiled again is saved as a whole by another finding.
+    share = _share(call, n_numbers) if call.again_for is None else None
+    return trace.finding(
+        "list-argument",
+        site,
+        because("doctor_list", function=call.name, argument=argument, n_numbers=n_numbers),
+        framework=call.framework,
+        n=n_numbers,
+        cost_s=call.total_s,
+        saving_s=call.total_s * share if share else None,
+        saving_from=because("saving_share", equations_share=share) if share else None,
+        no_saving=None if share else because("doctor_depends"),
+    )
+
+
+def _share(call: CompiledCall, n_numbers: int) -> float | None:
+    """Return the share of a program's equations that are there once for each number.
+
+    ``None``: there are fewer equations than numbers, so none can be told to be theirs.
+    """
+    equations = call.program.equations if call.program else 0
+    each = equations // n_numbers
+    return each * n_numbers / equations if each else None
+
+
+def _constants(trace: ProcessTrace, call: CompiledCall, program: LoweredProgram) -> Finding | None:
+    n_bytes = program.constants_bytes
     if n_bytes < _LARGE_BYTES:
         return None
     return trace.finding(
         "large-constant-capture",
-        _use(trace, call),
+        _use(trace, call, program),
         because("doctor_constants", function=call.name, constants_bytes=n_bytes),
         framework=call.framework,
         cost_s=call.total_s,
@@ -75,25 +118,23 @@ def _constants(trace: ProcessTrace, call: CompiledCall) -> Finding | None:
     )
 
 
-def _unrolled(trace: ProcessTrace, call: CompiledCall) -> Finding | None:
+def _unrolled(trace: ProcessTrace, call: CompiledCall, program: LoweredProgram) -> Finding | None:
     """Name the loop that most of the equations are from, if it has many turns."""
-    if call.program is None:
-        return None
     found: dict[SourceLine, tuple[int, int]] = {}
-    for chain, number, turns in call.program.lines:
+    for chain, number, turns in program.lines:
         header = _header(trace, chain)
         if header is not None:
             before = found.get(header, (0, 0))
             found[header] = before[0] + number, max(before[1], turns)
     for site, (number, turns) in sorted(found.items(), key=lambda item: -item[1][0]):
         if number >= _FEWEST_EQUATIONS and turns >= _FEWEST_TURNS:
-            cost_s = call.total_s * min(1.0, number / call.program.equations)
-            is_again = kind_of(call) is not None  # what that saves is told of its own
+            cost_s = call.total_s * min(1.0, number / program.equations)
+            is_again = call.again_for is not None  # what that saves is told of its own
             says = because(
                 "doctor_equations",
                 function=call.name,
                 n_equations=number,
-                n_all=call.program.equations,
+                n_all=program.equations,
             )
             return trace.finding(
                 "python-loop-unrolled",
@@ -118,9 +159,11 @@ def _header(trace: ProcessTrace, chain: Iterable[SourceLine]) -> SourceLine | No
     return None
 
 
-def _not_donated(trace: ProcessTrace, call: CompiledCall) -> Finding | None:
+def _not_donated(
+    trace: ProcessTrace, call: CompiledCall, program: LoweredProgram
+) -> Finding | None:
     """Name state that goes in and comes out again, where its memory is not given away."""
-    n_bytes = call.program.reusable_bytes if call.program else 0
+    n_bytes = program.reusable_bytes
     if n_bytes < _LARGE_BYTES:
         return None
     name = call.short_name
@@ -140,8 +183,7 @@ def _not_donated(trace: ProcessTrace, call: CompiledCall) -> Finding | None:
                 says,
                 framework=call.framework,
                 n=n_calls,
-                no_cost=memory,
-                no_saving=memory,
+                no_figure=memory,
             )
     return None
 
@@ -161,7 +203,7 @@ def _replaced(trace: ProcessTrace, stack: Sequence[SourceLine], name: str) -> se
     return kept - trace.sources.also_called(site.path)
 
 
-def _use(trace: ProcessTrace, call: CompiledCall) -> SourceLine:
+def _use(trace: ProcessTrace, call: CompiledCall, program: LoweredProgram) -> SourceLine:
     """Return where the largest constant is used, or else the function."""
     at = call.definition
     defined = trace.sources.function(at.path, at.line) if at is not None else None
@@ -170,8 +212,7 @@ def _use(trace: ProcessTrace, call: CompiledCall) -> SourceLine:
             for node in ast.walk(defined):
                 if isinstance(node, ast.Name) and node.id == name:
                     return SourceLine(at.path, node.lineno, call.name)
-    used = call.program.constants_line if call.program else None
-    if used:
+    if used := program.constants_line:
         return SourceLine(used.path, used.line, call.name)
     return at or call.stack[0]
 
@@ -180,5 +221,5 @@ RULE = Rule(
     findings=_findings,
     codes=Codes(_REASONS, parameters=_PARAMETERS),
     changes=_CHANGES,
-    sizes={"python-loop-unrolled"},
+    sizes={"list-argument", "python-loop-unrolled"},
 )

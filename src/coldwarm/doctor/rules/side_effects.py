@@ -63,9 +63,7 @@ def _method(one: CountedLine) -> str:
 
 
 def _effect(trace: ProcessTrace, one: CountedLine, says: Reason, why: Reason) -> Finding:
-    return trace.finding(
-        "side-effect-in-traced", one.site, says, n=one.n, no_cost=why, no_saving=why
-    )
+    return trace.finding("side-effect-in-traced", one.site, says, n=one.n, no_figure=why)
 
 
 def _has_seed(trace: ProcessTrace, one: CountedLine) -> bool:
@@ -160,8 +158,7 @@ def _changes_outside(trace: ProcessTrace) -> Iterator[Finding]:
                     site,
                     because("doctor_changes", function=call.name, what=what),
                     framework=call.framework,
-                    no_cost=why,
-                    no_saving=why,
+                    no_figure=why,
                 )
 
 

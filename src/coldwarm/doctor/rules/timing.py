@@ -106,7 +106,7 @@ def _caller(
 def _missing_sync(trace: ProcessTrace, one: CountedLine, caller: str = "") -> Finding:
     n, wrong = one.counts[1], because("doctor_wrong_figure")
     says = because("doctor_pending", clock=one.name, n_reads=n, caller=caller)
-    return trace.finding("missing-sync-timing", one.site, says, n=n, no_cost=wrong, no_saving=wrong)
+    return trace.finding("missing-sync-timing", one.site, says, n=n, no_figure=wrong)
 
 
 def _first_call(
@@ -127,8 +127,7 @@ def _first_call(
         one.site,
         says,
         framework=most.framework,
-        no_cost=wrong,
-        no_saving=wrong,
+        no_figure=wrong,
     )
 
 

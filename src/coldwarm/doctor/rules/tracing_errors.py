@@ -56,7 +56,7 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
                 SourceLine(path, line or 0, function),
                 because("doctor_error", error=row.error),
             )
-            yield trace.finding(pattern, site, says, no_cost=ended, no_saving=ended)
+            yield trace.finding(pattern, site, says, no_figure=ended)
 
 
 RULE = Rule(

@@ -55,9 +55,7 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
 def _finding(trace: ProcessTrace, site: SourceLine, call: str, n: int, n_bytes: int) -> Finding:
     says = because("doctor_transfers", call=call, n_transfers=n, sent_bytes=n_bytes)
     untimed = because("doctor_untimed")
-    return trace.finding(
-        "device-transfer-in-loop", site, says, n=n, no_cost=untimed, no_saving=untimed
-    )
+    return trace.finding("device-transfer-in-loop", site, says, n=n, no_figure=untimed)
 
 
 def _sent_bytes(trace: ProcessTrace, call: CompiledCall, stack: Sequence[SourceLine]) -> int:
