@@ -33,7 +33,7 @@ from rich.table import Table
 
 from coldwarm import __version__
 from coldwarm.doctor import watch
-from coldwarm.doctor.describe import estimate
+from coldwarm.doctor.describe import in_words
 from coldwarm.stats.intervals import paired
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def measure(name: str, python: str, rounds: int, clock: Clock) -> Saving:
         before_s=found["before"],
         after_s=found["after"],
         estimated_s=statistics.median(estimates) if len(estimates) == len(said) else None,
-        how=estimate(said[-1]),
+        how=said[-1].estimate,
         measured_s=statistics.median(saved),
         low_s=centre.low,
         high_s=centre.high,
@@ -160,7 +160,7 @@ def _estimate(file: Path, pattern: str, python: str, clock: Clock, said: list[Fi
             seconds = _run(file, python, clock, variables)
         else:
             seconds = _run(IN_PROCESSOR_TIME, python, clock, _variables(), folder, str(file))
-        found = watch.report(watch.read(journal), None, "").findings
+        found = in_words(watch.report(watch.read(journal), None, "")).findings
     named = [one for one in found if one.pattern == pattern]
     if not named:
         raise SystemExit(f"{file}: the doctor names no {pattern}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.contracts.doctor import Account, CallSite, DoctorReport
+from coldwarm.doctor.describe import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -59,3 +60,8 @@ def report(findings: Sequence[Finding] = (), sites: Sequence[CallSite] = ()) -> 
         sites=list(sites),
         n_sites=len(sites),
     )
+
+
+def worded(one: Finding) -> Finding:
+    """Return a finding with its words, as a report has them."""
+    return in_words(report([one])).findings[0]

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.doctor import journals
+from tests.doctor.reports import worded
 
-from coldwarm.doctor.describe import estimate, evidence
 from coldwarm.doctor.judge import findings
 from coldwarm.doctor.rules import change_of
 from coldwarm.doctor.source_code import SourceFiles
@@ -47,8 +47,8 @@ def test_arguments_that_change_in_turn_have_each_a_finding_of_its_own() -> None:
     )
     assert [first.n, first.cost_s, first.saving_s] == pytest.approx([5, 5, 5])
     assert [second.n, second.cost_s, second.saving_s] == pytest.approx([4, 4, 4])
-    assert "again 5 times: `a` had 6 shapes" in evidence(first)
-    assert "again 4 times: `b` had 5 shapes" in evidence(second)
+    assert "again 5 times: `a` had 6 shapes" in worded(first).text
+    assert "again 4 times: `b` had 5 shapes" in worded(second).text
 
 
 def test_few_changes_of_each_argument_count_together() -> None:
@@ -65,13 +65,13 @@ def test_arguments_that_change_in_one_call_are_named_together() -> None:
         )
     )
     assert one.saving_s == pytest.approx(1)
-    assert "`y` was i32[2], then f32[2]; `t` changed 1 time" in evidence(one)
+    assert "`y` was i32[2], then f32[2]; `t` changed 1 time" in worded(one).text
     assert change_of(one) == "make it of one dtype before the call; the same for `t`"
 
 
 def test_of_many_arguments_two_more_are_named() -> None:
     (one,) = found(again(*(differs("commitment", name, "False", "True") for name in "abcde")))
-    assert evidence(one).endswith(
+    assert worded(one).text.endswith(
         "`b` changed 1 time; `c` changed 1 time; 2 more arguments changed"
     )
     assert change_of(one).endswith("; the same for `b`, `c`, the others")
@@ -85,7 +85,7 @@ def test_another_shape_is_another_input_whatever_its_dtype_is() -> None:
     assert found(other) == []
     (one,) = found(other, other, other, other)
     assert (one.pattern, one.saving_s) == ("shape-change", None)
-    assert "the dtype of x differed at the same time" in estimate(one)
+    assert "the dtype of x differed at the same time" in worded(one).estimate
 
 
 def test_what_goes_away_with_the_dtype_does_not_count_beside_it() -> None:
@@ -132,7 +132,7 @@ def test_what_threads_compile_at_once_is_not_added_up() -> None:
 def test_where_nothing_differed_it_is_said_what_tells_more(framework: str, said: str) -> None:
     (one,) = found(*[again()] * 3, framework=framework)
     assert said in change_of(one)
-    assert (one.saving_s, estimate(one)) == (
+    assert (one.saving_s, worded(one).estimate) == (
         None,
         "it depends on what differed, which is not known",
     )
@@ -142,7 +142,7 @@ def test_a_function_that_holds_what_changes_is_to_be_given_it() -> None:
     held = [{"argument": "k", "before": "4", "now": "5"}]
     cause = {"kind": "new_function", "differences": [], "held": held, "taken": ["batch"]}
     (one,) = found(*[{"cause": cause}] * 2)
-    assert "which holds `k`: 4, then 5; `batch`, which it takes from around it" in evidence(one)
+    assert "which holds `k`: 4, then 5; `batch`, which it takes from around it" in worded(one).text
     assert "give it `k`, `batch` as an argument" in change_of(one)
     (one,) = found(*[{"cause": {**cause, "held": []}}] * 2)
     assert "give it `batch` as an argument" in change_of(one)
@@ -206,8 +206,8 @@ def test_what_to_change_for_numba_is_told_by_the_types(before: str, now: str, sa
     (one,) = found(*[again(differs("type", "it", before, now))] * 2, framework="numba")
     assert said in change_of(one)
     if said == "FunctionType":
-        assert "took 2 functions" in evidence(one)
-        assert "0x" not in evidence(one)
+        assert "took 2 functions" in worded(one).text
+        assert "0x" not in worded(one).text
 
 
 def test_a_structure_that_holds_another_function_is_to_hold_one() -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.doctor.reports import worded
 
 from coldwarm.contracts.doctor import Finding
 from coldwarm.contracts.reasons import because
-from coldwarm.doctor.describe import evidence
 from coldwarm.doctor.judge import findings, is_small, ranked
 from coldwarm.doctor.source_code import SourceFiles
 from coldwarm.doctor.time_account import account, call_sites
@@ -166,7 +166,9 @@ def test_what_a_thread_calls_by_itself_stands_at_the_function() -> None:
     assert (site.path, site.line, site.caller, site.n_compiles) == ("/a.py", 1, "", 7)
     (found,) = findings(seen)
     assert (found.pattern, found.line, found.n) == ("shape-change", 1, 6)
-    assert evidence(found).endswith("no line of the program calls it: a thread does, or a package")
+    assert worded(found).text.endswith(
+        "no line of the program calls it: a thread does, or a package"
+    )
 
 
 def test_what_the_framework_calls_by_itself_has_no_line() -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.doctor import journals
 from tests.doctor.journals import BEGIN_S, MAIN, OTHER
+from tests.doctor.reports import worded
 
-from coldwarm.doctor.describe import evidence
 from coldwarm.doctor.judge import findings
 from coldwarm.doctor.source_code import SourceFiles
 from coldwarm.doctor.trace import ProcessTrace
@@ -89,7 +89,7 @@ def test_programs_from_a_cache_are_told_as_such() -> None:
     (one,) = found(rows)
     assert one.saving_from is not None
     assert one.saving_from.code == "saving_read"
-    assert "all of these programs were found in a cache" in evidence(one)
+    assert "all of these programs were found in a cache" in worded(one).text
 
 
 def test_what_two_threads_compile_at_once_is_counted_once() -> None:

@@ -19,9 +19,10 @@ from tests.doctor.reports import report, site
 from tests.started import coldwarm
 
 from coldwarm.cli.doctor import command
-from coldwarm.doctor import before_after, watch
-from coldwarm.doctor.before_after import fix, moved, output
-from coldwarm.doctor.describe import answer, fix_blocks
+from coldwarm.doctor import watch
+from coldwarm.doctor.before_after import BeforeAfterBench, ThenBench, prepared
+from coldwarm.doctor.describe import fix_blocks
+from coldwarm.doctor.judge import fix
 from coldwarm.errors import ExitCode, UsageError
 from coldwarm.runner.spawn import terminable
 
@@ -168,14 +169,20 @@ def test_without_git_it_is_said(project: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 @contextmanager
-def head(
-    command: list[str], work: Path, what: str | None = None
-) -> Iterator[before_after.ProgramState]:
-    with before_after.before(what, command, sys.executable, work) as (_, side):
-        yield side
+def bench(command: list[str], what: str | None = None) -> Iterator[BeforeAfterBench]:
+    """Give what is measured: a program as it was and as it is."""
+    with prepared(command, ThenBench(what, "empty", 1), sys.executable) as found:
+        assert found is not None
+        yield found
 
 
-def ran(side: before_after.ProgramState) -> str:
+@contextmanager
+def head(command: list[str], what: str | None = None) -> Iterator[Any]:
+    with bench(command, what) as found:
+        yield found.sides["before"]
+
+
+def ran(side: Any) -> str:
     """Return what a side writes."""
     search = os.pathsep.join(map(str, side.search))
     return subprocess.run(
@@ -193,7 +200,7 @@ def test_a_dirty_tree_is_left_as_it_is(project: Path) -> None:
     git(project, "add", "--all")
     (project / "it.py").write_text("print('now')\n")
     before = git(project, "status", "--porcelain")
-    with head(["it.py"], project.parent / "work") as side:
+    with head(["it.py"]) as side:
         assert ran(side) == "a text []\n", "with the module that is removed today"
     assert git(project, "status", "--porcelain") == before
     assert len(git(project, "worktree", "list").splitlines()) == 1
@@ -205,7 +212,7 @@ def test_a_program_that_was_renamed_is_found_under_its_name_then(
 ) -> None:
     (project / "it.py").write_text(SLOW)
     git(project, "mv", "it.py", "renamed.py")
-    with head(["renamed.py", "x"], project.parent / "work", revision) as side:
+    with head(["renamed.py", "x"], revision) as side:
         assert side.command[0].endswith("/it.py")
         assert ran(side) == "a text ['x']\n"
 
@@ -225,7 +232,7 @@ def test_a_submodule_is_as_it_was(project: Path) -> None:
     git(project, "add", ".")
     git(project, "commit", "-q", "-m", "with a submodule")
     (project / "sub" / "lib.py").write_text("TEXT = 'now'\n")
-    with head(["it.py"], project.parent / "work") as side:
+    with head(["it.py"]) as side:
         assert ran(side) == "then\n"
 
 
@@ -244,7 +251,7 @@ def test_what_git_does_not_follow_is_there_before_too(
     git(project, "add", "it.py")
     git(project, "commit", "-q", "-m", "reads")
     (project / "it.py").write_text("print(0)\n")
-    with head(["it.py"], project.parent / "work") as side:
+    with head(["it.py"]) as side:
         assert ran(side) == "here\n"
 
 
@@ -255,7 +262,7 @@ def test_a_module_that_is_new_is_not_there_before(project: Path) -> None:
         (project / name).parent.mkdir(exist_ok=True)
         (project / name).write_text("")
     (project / "it.py").write_text("print(0)\n")
-    with head(["it.py"], project.parent / "work") as side:
+    with head(["it.py"]) as side:
         assert ran(side) == ""
         assert not (Path(side.command[0]).parent / "package").exists()
 
@@ -270,10 +277,10 @@ def test_a_program_in_a_folder_of_the_repository(
     (project / "sub" / "it.py").write_text("print('now')\n")
     for folder, name in ((project, "sub/it.py"), (project / "sub", "it.py"), (Path("/"), None)):
         monkeypatch.chdir(folder)
-        with head([name or str(project / "sub" / "it.py")], project.parent / "work") as side:
+        with head([name or str(project / "sub" / "it.py")]) as side:
             assert (ran(side), side.folder) == ("then\n", folder)
     monkeypatch.chdir(project / "sub")
-    with head(["-m", "it"], project.parent / "work") as side:
+    with head(["-m", "it"]) as side:
         assert ran(side) == "then\n"
 
 
@@ -302,7 +309,7 @@ def test_an_editable_install_by_a_finder_is_as_it_was(
         "sys.meta_path.append(Finder)\n"
     )
     monkeypatch.setenv("PYTHONPATH", str(site))
-    with head(["scripts/it.py"], project.parent / "work") as side:
+    with head(["scripts/it.py"]) as side:
         variables = {
             **os.environ,
             "PYTHONPATH": os.pathsep.join([*map(str, side.search), str(site)]),
@@ -374,7 +381,7 @@ def test_ctrl_c_ends_with_the_rounds_until_then(project: Path, rounds_until_then
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_process_that_is_started_while_somebody_interrupts_is_ended(
-    tmp_path: Path,
+    project: Path,
     monkeypatch: pytest.MonkeyPatch,
     request: pytest.FixtureRequest,
     number: int,
@@ -389,11 +396,11 @@ def test_a_process_that_is_started_while_somebody_interrupts_is_ended(
     # What is started in the background, as these tests may be, ignores interrupts.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
-    monkeypatch.setattr(subprocess, "Popen", interrupted)
-    side = before_after.ProgramState(["-c", "import time; time.sleep(60)"], tmp_path)
-    turns = before_after.AlternatingRuns(sys.executable, {"before": side}, "empty", tmp_path)
-    with terminable(), pytest.raises(KeyboardInterrupt):
-        turns.watched("before", tmp_path / "journal")
+    (project / "old.py").write_text("import time; time.sleep(60)")
+    with terminable(), bench(["it.py"], "old.py") as found:
+        monkeypatch.setattr(subprocess, "Popen", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            found.measured(report(), 1.0)
     assert [one.returncode for one in started] == [-signal.SIGKILL]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
@@ -484,7 +491,7 @@ def test_what_is_nothing_outside_of_git_is_named(
     text = "nonsense is no file, no folder, and there is no git repository here"
     with (
         pytest.raises(UsageError, match=text),
-        before_after.before("nonsense", ["it.py"], sys.executable, tmp_path),
+        head(["it.py"], "nonsense"),
     ):
         pass
 
@@ -509,8 +516,7 @@ def test_what_is_not_there_is_refused_before_the_program_runs(project: Path, wha
 
 
 def test_a_module_runs_in_the_folder_that_it_was_in(project: Path) -> None:
-    work = project.parent / "work"
-    with head(["-m", "it"], work, "HEAD") as side:
+    with head(["-m", "it"], "HEAD") as side:
         assert (side.folder / "it.py").read_text() == SLOW
         assert side.command == ["-m", "it"]
 
@@ -519,11 +525,11 @@ def test_a_script_runs_in_the_folder_of_today(project: Path) -> None:
     copy = project.parent / "copy"
     copy.mkdir()
     (copy / "it.py").write_text(SLOW)
-    with head(["it.py", "a"], project, str(copy)) as side:
+    with head(["it.py", "a"], str(copy)) as side:
         assert (list(side.command), side.folder) == ([str(copy / "it.py"), "a"], project)
     with (
         pytest.raises(UsageError, match="revision or a folder"),
-        before_after.before("it.py", ["-m", "it"], sys.executable, project),
+        head(["-m", "it"], "it.py"),
     ):
         pass
 
@@ -535,16 +541,27 @@ def test_modules_come_from_where_they_were(project: Path, monkeypatch: pytest.Mo
         (folder / "lib").mkdir()
         (folder / "it.py").write_text(SLOW)
     monkeypatch.setenv("PYTHONPATH", str(project / "lib"))
-    side = before_after.of_tree(copy, project, ["it.py"], sys.executable)
-    assert list(side.search) == [copy / "src", copy / "lib"]
+    with head(["it.py"], str(copy)) as side:
+        assert list(side.search) == [copy / "src", copy / "lib"]
 
 
-def test_jax_gets_no_cache_that_it_has_not(tmp_path: Path) -> None:
-    assert "JAX_COMPILATION_CACHE_DIR" not in moved(tmp_path, {})
-    found = moved(tmp_path, {"JAX_COMPILATION_CACHE_DIR": "/mine"})
-    assert found["JAX_COMPILATION_CACHE_DIR"].startswith(str(tmp_path))
-    assert "NUMBA_CACHE_DIR" in found
-    assert all(value.startswith(str(tmp_path)) for value in found.values())
+@pytest.mark.parametrize("cache", [None, "/mine"])
+def test_jax_gets_no_cache_that_it_has_not(
+    project: Path, monkeypatch: pytest.MonkeyPatch, cache: str | None
+) -> None:
+    text = "import json, os\nopen('variables', 'w').write(json.dumps(dict(os.environ)))\n"
+    for name in ("old.py", "it.py"):
+        (project / name).write_text(text)
+    monkeypatch.delenv("JAX_COMPILATION_CACHE_DIR", raising=False)
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    if cache is not None:
+        monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", cache)
+    with bench(["it.py"], "old.py") as found:
+        found.measured(report(), 1.0)
+        seen = json.loads((project / "variables").read_text())
+        assert seen["NUMBA_CACHE_DIR"].startswith(str(found.work))
+        moved = seen.get("JAX_COMPILATION_CACHE_DIR", "")
+        assert moved.startswith(str(found.work)) if cache else not moved
 
 
 def judged(
@@ -561,7 +578,7 @@ def test_the_answer_has_the_interval_of_what_is_saved() -> None:
     assert found.saved_low_s is not None
     assert found.saved_high_s is not None
     assert found.saved_low_s < 3.25 < found.saved_high_s
-    assert answer(found) == (
+    assert str(next(fix_blocks(found)).text) == (
         "after the change the whole program takes 3.2–3.3 s less (of 12.0 s), and needs 2 compiled"
         " programs in place of 200"
     )
@@ -570,11 +587,11 @@ def test_the_answer_has_the_interval_of_what_is_saved() -> None:
 def test_what_cannot_be_told_apart_is_said() -> None:
     found = judged([12.0, 14.0, 11.0, 12.0, 15.0], [13.0, 11.0, 14.0, 12.5, 12.0])
     assert found.comparison.verdict == "undecided"
-    assert "cannot be told apart" in answer(found)
+    assert "cannot be told apart" in str(next(fix_blocks(found)).text)
     slower = judged([1.0, 1.01, 1.0, 0.99, 1.0], [2.0, 2.01, 2.0, 2.0, 1.99])
-    assert "longer (of 1.00 s)" in answer(slower)
+    assert "longer (of 1.00 s)" in str(next(fix_blocks(slower)).text)
     same = judged([1.0, 1.001, 1.0, 0.999, 1.0], [1.0, 1.001, 1.0, 1.0, 0.999])
-    assert "the same time" in answer(same)
+    assert "the same time" in str(next(fix_blocks(same)).text)
 
 
 def test_a_cache_that_was_not_empty_is_told() -> None:
@@ -620,4 +637,6 @@ def test_nothing_is_said_of_an_output_that_was_not_compared() -> None:
 def test_outputs_are_compared_where_they_are_steady(
     before: list[list[str]], after: list[list[str]], expected: tuple[str, list[str]]
 ) -> None:
-    assert output(before, after) == expected
+    reports = (report(), report())
+    found = fix("HEAD", "empty", [(2.0, 1.0)] * 5, reports, (before, after))
+    assert (found.output, found.differing) == expected

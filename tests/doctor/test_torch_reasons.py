@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.doctor.journals import call, process, stage
+from tests.doctor.reports import worded
 
-from coldwarm.doctor.describe import evidence
 from coldwarm.doctor.judge import findings
 from coldwarm.doctor.record import sites, torch_compiles
 from coldwarm.doctor.rules import change_of
@@ -124,7 +124,7 @@ LIMIT = {
 def test_a_guard_is_quoted_where_nothing_else_differs() -> None:
     (one,) = _found(*_again(3, [], guard="len(parts) == 4"))
     assert (one.says.code, one.cause and one.cause.kind) == ("doctor_guard", "guard")
-    assert "such as len(parts) == 4" in evidence(one)
+    assert "such as len(parts) == 4" in worded(one).text
     (one,) = _found(*_again(3, []))
     assert one.says.code == "doctor_unknown"
     (one,) = _found(*_again(3, _static("k", "1", "2"), guard="k == 1"))
@@ -145,7 +145,7 @@ def test_that_it_gave_up_is_said_however_few_have_one_cause() -> None:
     few = _again(1, _static("self.calls", "1", "2"))
     assert _found(*few) == []
     (one,) = _found(*few, LIMIT)
-    assert evidence(one).endswith(
+    assert worded(one).text.endswith(
         "then torch.compile gave up: calls that fit none of these programs run uncompiled (limit"
         " 8, torch._dynamo.config.recompile_limit)"
     )
@@ -194,7 +194,7 @@ def _break(why: str) -> dict[str, Any]:
 def test_the_change_fits_why_a_graph_ends(why: str, change: str) -> None:
     (one,) = _found(_break(why))
     assert change in change_of(one)
-    assert evidence(one) == "torch.compile ends a graph here: so"
+    assert worded(one).text == "torch.compile ends a graph here: so"
 
 
 def test_a_break_that_is_meant_is_not_named() -> None:

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.started import coldwarm
 
-from coldwarm.doctor.describe import NOTHING, NOTHING_SEEN
-
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -115,7 +113,8 @@ def test_what_cannot_be_written_is_printed(form: str, status: int, tmp_path: Pat
     (tmp_path / "program.py").write_text(program, encoding="utf-8")
     done = run(tmp_path, "--format", form, "--out", "to/report")
     assert done.returncode == (status or 3)
-    nothing = NOTHING if sys.version_info >= (3, 12) else NOTHING_SEEN
+    seen = "." if sys.version_info >= (3, 12) else " in what could be seen."
+    nothing = f"Nothing to change was found{seen}"
     known = nothing if form != "json" else '"schema_version"'
     assert known in done.stderr
     assert "cannot be written" in done.stderr.splitlines()[-1]

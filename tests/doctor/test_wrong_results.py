@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.doctor import journals
+from tests.doctor.reports import worded
 
-from coldwarm.doctor.describe import evidence
 from coldwarm.doctor.judge import findings, ranked
 from coldwarm.doctor.source_code import SourceFiles
 from coldwarm.doctor.trace import ProcessTrace
@@ -70,7 +70,7 @@ def test_a_helper_that_is_given_a_key_twice_is_right_and_its_callers_are_not() -
     ]
     (one,) = found(KEYS, *rows)
     assert (one.pattern, one.line) == ("key-reuse", 7)
-    assert "a key that line 6 has used" in evidence(one)
+    assert "a key that line 6 has used" in worded(one).text
 
 
 def test_two_calls_of_one_line_are_told_apart_from_turns_of_a_loop() -> None:
@@ -124,7 +124,7 @@ def test_numbers_of_a_seed_are_meant_to_be_the_same(text: str, said: bool) -> No
     told = found(text, place(0, "draw", "Generator.normal", (3, "step")), counts=(1, 0, 0, 0))
     assert bool(told) == said
     if said:
-        assert evidence(told[0]).startswith("normal() drew random numbers while step was traced")
+        assert worded(told[0]).text.startswith("normal() drew random numbers while step was traced")
 
 
 CLOCKS = """
@@ -157,4 +157,4 @@ def test_a_clock_of_a_helper_says_for_which_line_it_was_read_first(
     clock = place(0, "clock", "perf_counter", (5, "timer"), (6, MAIN))
     (one,) = found(CLOCKS, clock, *reads, counts=(2, 2, 0, 0))
     assert one.pattern == "missing-sync-timing"
-    assert evidence(one).endswith("; first for a.py:6") == named
+    assert worded(one).text.endswith("; first for a.py:6") == named

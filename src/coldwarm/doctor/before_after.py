@@ -16,119 +16,26 @@ import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from coldwarm.caches import HOME, modes
 from coldwarm.caches import jax as jax_cache
-from coldwarm.contracts.doctor import Fix
 from coldwarm.contracts.reasons import because
+from coldwarm.doctor import watch
 from coldwarm.doctor.describe import say
-from coldwarm.doctor.watch import environment, read, report
+from coldwarm.doctor.judge import fix
+from coldwarm.doctor.watch import environment
 from coldwarm.errors import ColdwarmError, ExitCode, UsageError
 from coldwarm.report import units
 from coldwarm.runner import isolation, spawn, temporary
 from coldwarm.runner.functions import revisions
-from coldwarm.stats.intervals import FEWEST_FOR_INTERVAL, paired
-from coldwarm.stats.ratio import CONFIDENCE, compare
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from coldwarm.contracts.doctor import CachesAs, DoctorReport
-    from coldwarm.contracts.reasons import Reason
-
-    Rounds = Sequence[tuple[float, float]]
-    """Seconds before and after, of each round."""
-    Outputs = Sequence[Sequence[str]]
-    """The lines that each run wrote."""
-    Compared = Literal["same", "differs", "varies"]
-
-
-_METRIC = "program_s"
-
-
-def fix(
-    before: str,
-    caches: CachesAs,
-    rounds: Rounds,
-    reports: tuple[DoctorReport, DoctorReport],
-    outputs: tuple[Outputs, Outputs],
-) -> Fix:
-    """Judge the rounds as ``compare`` does, and say what one saved in seconds.
-
-    ``reports`` are of runs under the doctor, both with empty caches, and ``outputs`` were written,
-    before and after.
-    """
-    ours = {str(at): [after_s] for at, (_, after_s) in enumerate(rounds)}
-    theirs = {str(at): [before_s] for at, (before_s, _) in enumerate(rounds)}
-    comparison = compare(_METRIC, "before", ours, theirs)
-    enough = len(rounds) >= FEWEST_FOR_INTERVAL
-    differences = [before_s - after_s for before_s, after_s in rounds]
-    saved = paired(differences, CONFIDENCE) if enough else None
-    same, differing = output(*outputs)
-    return Fix(
-        before=before,
-        caches=caches,
-        limitations=list(_limitations(caches, reports, outputs[0], same)),
-        before_s=[before_s for before_s, _ in rounds],
-        after_s=[after_s for _, after_s in rounds],
-        saved_s=saved.middle if saved else None,
-        saved_low_s=saved.low if saved else None,
-        saved_high_s=saved.high if saved else None,
-        comparison=comparison,
-        programs_before=_programs(reports[0]),
-        programs_after=_programs(reports[1]),
-        output=same,
-        differing=differing,
-        null_reasons=(
-            {}
-            if saved
-            else dict.fromkeys(("saved_s", "saved_low_s", "saved_high_s"), comparison.reason)
-        ),
-    )
-
-
-def _programs(report: DoctorReport) -> int:
-    """Return how many programs a run compiled or read from a cache on disk."""
-    return sum(one.n_compiles + one.n_reads for one in report.sites)
-
-
-def _limitations(
-    caches: CachesAs, reports: Sequence[DoctorReport], before: Outputs, compared: Compared
-) -> Iterator[Reason]:
-    if len({len(lines) for lines in before}) > 1:
-        yield because("output_not_compared")
-    elif compared == "varies" and not any(_steady(before)):
-        yield because("output_all_varies")
-    n_reads = max(sum(one.n_reads for one in report.sites) for report in reports)
-    if caches == "empty" and n_reads:
-        yield because("cache_not_empty", n_reads=n_reads)
-
-
-def _steady(outputs: Outputs) -> list[bool]:
-    """Say of each line whether all runs wrote it alike; all wrote as many."""
-    return [len(set(lines)) == 1 for lines in zip(*outputs, strict=True)]
-
-
-def output(before: Outputs, after: Outputs) -> tuple[Compared, list[str]]:
-    """Compare what runs wrote; lines that were not always the same before are left out.
-
-    Returns how it compares, and the first line that differs, before and after.
-    """
-    first = before[0]
-    if any(len(lines) != len(first) for lines in before):
-        return "varies", []
-    steady = _steady(before)
-    for lines in after:
-        for at, line in enumerate(first):
-            now = lines[at] if at < len(lines) else ""
-            if steady[at] and now != line:
-                return "differs", [line, now]
-        if len(lines) > len(first):
-            return "differs", ["", lines[len(first)]]
-    return ("same" if all(steady) else "varies"), []
 
 
 _PACKAGES = {"site-packages", "dist-packages"}
@@ -144,7 +51,7 @@ print(json.dumps(sys.path[1:] + [os.path.dirname(path) for path in editable]))
 
 
 @dataclass(frozen=True)
-class ProgramState:
+class _ProgramState:
     """How a program is started as it was, or as it is."""
 
     command: Sequence[str]
@@ -155,15 +62,10 @@ class ProgramState:
     """Where its modules are looked for first."""
 
 
-def _present(command: Sequence[str]) -> ProgramState:
-    """Return how a program is started as it is."""
-    return ProgramState(command, Path.cwd())
-
-
 @contextmanager
-def before(
+def _before(
     what: str | None, command: Sequence[str], python: str, work: Path
-) -> Iterator[tuple[str, ProgramState]]:
+) -> Iterator[tuple[str, _ProgramState]]:
     """Give what an earlier program is called, and how it is started.
 
     ``what`` is a file, a folder or a revision; without it the last commit, as long as something
@@ -178,11 +80,11 @@ def before(
     if what and path.is_file():
         yield what, _of_file(path, command)
     elif what and path.is_dir():
-        yield what, of_tree(path.resolve(), _root(path, command), command, python)
+        yield what, _of_tree(path.resolve(), _root(path, command), command, python)
     else:
         named, revision = (what, what) if what else _last_commit(command)
         try:
-            root = revisions.root_of(place(command))
+            root = revisions.root_of(_place(command))
         except UsageError:
             if not shutil.which("git"):
                 raise
@@ -190,7 +92,7 @@ def before(
             raise UsageError(f"--before: {what} {text}") from None
         with revisions.tree_of(root, revision, work / "before") as (_, tree):
             was = _name_then(root, revision, command)
-            yield named, of_tree(tree, root, command, python, was)
+            yield named, _of_tree(tree, root, command, python, was)
 
 
 def _last_commit(command: Sequence[str]) -> tuple[str, str]:
@@ -199,7 +101,7 @@ def _last_commit(command: Sequence[str]) -> tuple[str, str]:
     Raises:
         UsageError: there is none, it has no such program, or nothing has changed since.
     """
-    folder, program = place(command), " ".join(command[:2] if command[0] == "-m" else command[:1])
+    folder, program = _place(command), " ".join(command[:2] if command[0] == "-m" else command[:1])
     name = "--before FILE, DIR or REVISION"
     try:
         root, (commit, _) = revisions.root_of(folder), revisions.committed(folder, "HEAD")
@@ -233,15 +135,15 @@ def _name_then(root: Path, revision: str, command: Sequence[str]) -> str:
     return was
 
 
-def place(command: Sequence[str]) -> Path:
+def _place(command: Sequence[str]) -> Path:
     """Return the folder that a script lies in, or that a module is started in."""
     return Path.cwd() if command[0] == "-m" else Path(command[0]).resolve().parent
 
 
-def _of_file(path: Path, command: Sequence[str]) -> ProgramState:
+def _of_file(path: Path, command: Sequence[str]) -> _ProgramState:
     if command[0] == "-m":
         raise UsageError(f"--before {path}: for a module, name a revision or a folder")
-    return ProgramState([str(path), *command[1:]], Path.cwd(), [place(command)])
+    return _ProgramState([str(path), *command[1:]], Path.cwd(), [_place(command)])
 
 
 def _root(folder: Path, command: Sequence[str]) -> Path:
@@ -255,9 +157,9 @@ def _root(folder: Path, command: Sequence[str]) -> Path:
     raise UsageError(f"--before {folder}: it holds no {script.name}; name the folder that does")
 
 
-def of_tree(
+def _of_tree(
     tree: Path, root: Path, command: Sequence[str], python: str, was: str = ""
-) -> ProgramState:
+) -> _ProgramState:
     """Return how a program is started in a copy of its folder; ``was`` is the script's name there.
 
     Raises:
@@ -267,14 +169,14 @@ def of_tree(
     here = Path.cwd()
     if command[0] == "-m":
         folder = tree / here.relative_to(root) if here.is_relative_to(root) else tree
-        return ProgramState(command, folder, search)
+        return _ProgramState(command, folder, search)
     script = Path(command[0]).resolve()
     if not script.is_relative_to(root):
         raise UsageError(f"{command[0]} is not in {root}, whose earlier state is asked for")
     old = tree / (was or script.relative_to(root))
     if not old.is_file():
         raise UsageError(f"{script.relative_to(root)} is not in the earlier state; name another")
-    return ProgramState([str(old), *command[1:]], here, search)
+    return _ProgramState([str(old), *command[1:]], here, search)
 
 
 def _search(tree: Path, root: Path, python: str) -> Iterator[Path]:
@@ -291,7 +193,7 @@ def _search(tree: Path, root: Path, python: str) -> Iterator[Path]:
 _SIDES = ("before", "after")
 
 
-class TimeOverError(Exception):
+class _TimeOverError(Exception):
     """The time for all runs is over; the one that was running was ended."""
 
 
@@ -306,92 +208,7 @@ class _TimedRun:
     stderr: bytes
 
 
-@dataclass
-class AlternatingRuns:
-    """What is run in turns."""
-
-    python: str
-    sides: Mapping[str, ProgramState]
-    caches: CachesAs
-    work: Path
-    end_s: float = math.inf
-    """When the time for all runs is over, on the clock that their lengths are from."""
-
-    def watched(self, name: str, journal: Path) -> _TimedRun:
-        """Run one side with the recorder inside, and with empty caches of its own."""
-        folder = self.work / f"{name}-watched"
-        return self._run(self.sides[name], environment(journal, self._variables(name, folder)))
-
-    def rounds(self, number: int) -> Iterator[dict[str, _TimedRun]]:
-        """Run both sides so often, each first in every other round; give each round as it ends.
-
-        A round in which a process failed is the last one.
-
-        Raises:
-            TimeOverError: the time is over in the middle of a round.
-        """
-        if self.caches == "filled":
-            for name, side in self.sides.items():
-                self._run(side, self._variables(name, self.work / name))
-        for at in range(number):
-            order = _SIDES if at % 2 == 0 else _SIDES[::-1]
-            found = {name: self._one(name, at) for name in order}
-            yield found
-            if any(run.status for run in found.values()):
-                break
-
-    def _one(self, name: str, at: int) -> _TimedRun:
-        folder = self.work / (name if self.caches == "filled" else f"{name}-{at}")
-        return self._run(self.sides[name], self._variables(name, folder))
-
-    def _variables(self, name: str, folder: Path) -> dict[str, str]:
-        """Return the variables of a process whose caches on disk lie in a folder."""
-        variables = {**os.environ, **moved(folder, os.environ)}
-        variables.update(isolation.lay_home(os.environ, temporary.plain(folder) / HOME))
-        search = [str(path) for path in self.sides[name].search]
-        if search:
-            known = variables.get("PYTHONPATH")
-            variables["PYTHONPATH"] = os.pathsep.join([*search, *([known] if known else [])])
-        return variables
-
-    def _run(self, side: ProgramState, variables: Mapping[str, str]) -> _TimedRun:
-        """Run a side to its end; what it writes goes to files, which no reader slows down."""
-        paths = [self.work / name for name in ("stdout", "stderr")]
-        with paths[0].open("wb") as out, paths[1].open("wb") as err:
-            begin_s = time.perf_counter()
-            status = self._ended(
-                lambda: subprocess.Popen(
-                    [self.python, *side.command],
-                    cwd=side.folder,
-                    env=variables,
-                    stdin=subprocess.DEVNULL,
-                    stdout=out,
-                    stderr=err,
-                    process_group=0,
-                )
-            )
-            seconds = time.perf_counter() - begin_s
-        return _TimedRun(seconds, status, *(path.read_bytes() for path in paths))
-
-    def _ended(self, start: Callable[[], subprocess.Popen[bytes]]) -> int:
-        """Return how a process ended; whatever ends the waiting ends it and its children."""
-        process = None
-        try:
-            with spawn.starting():
-                process = start()
-            left_s = self.end_s - time.perf_counter()
-            return process.wait(None if math.isinf(left_s) else max(left_s, 0))
-        except BaseException as error:
-            if process is not None:
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-            if isinstance(error, subprocess.TimeoutExpired):
-                raise TimeOverError from None
-            raise
-
-
-def moved(folder: Path, base: Mapping[str, str]) -> dict[str, str]:
+def _moved(folder: Path, base: Mapping[str, str]) -> dict[str, str]:
     """Return the variables that move the caches of compiled programs into a folder.
 
     That of JAX only where ``base`` has one: without a folder JAX keeps nothing on disk. Nothing
@@ -410,13 +227,13 @@ def moved(folder: Path, base: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-class ProgramFailedError(ColdwarmError):
+class _ProgramFailedError(ColdwarmError):
     """A program that was to be measured ended with an error."""
 
     exit_code = ExitCode.FAILED
 
 
-class NothingMeasuredError(ColdwarmError):
+class _NothingMeasuredError(ColdwarmError):
     """The time was over before anything was measured."""
 
     exit_code = ExitCode.NOTHING_VALID
@@ -439,7 +256,7 @@ class BeforeAfterBench:
     asked: ThenBench
     named: str
     """What the program was before."""
-    sides: Mapping[str, ProgramState]
+    sides: Mapping[str, _ProgramState]
     python: str
     work: Path
 
@@ -450,8 +267,8 @@ class BeforeAfterBench:
         somebody interrupts, the verdict is that of the rounds until then.
 
         Raises:
-            ProgramFailedError: one of both ended with an error.
-            NothingMeasuredError: the time was over before one round was measured.
+            _ProgramFailedError: one of both ended with an error.
+            _NothingMeasuredError: the time was over before one round was measured.
             KeyboardInterrupt: somebody interrupted before that.
         """
         if report.exit_status:
@@ -459,18 +276,20 @@ class BeforeAfterBench:
             return report
         self._estimate(took_s)
         end_s = time.perf_counter() + (self.asked.time_budget_s or math.inf)
-        turns = AlternatingRuns(self.python, self.sides, self.asked.caches, self.work, end_s)
-        watched, seen, rounds, code = {}, {}, [], ""
+        watched: list[_TimedRun] = []
+        reports: list[DoctorReport] = []
+        rounds: list[dict[str, _TimedRun]] = []
+        code = ""
         try:
-            for name, run, counted in self._counted(turns, report.started_at):
-                watched[name], seen[name] = run, counted
-            for one in turns.rounds(self.asked.rounds):
-                for name, run in one.items():
-                    _refuse_failed(name, run)
+            for name in _SIDES:
+                journal = self.work / f"{name}-journal"
+                watched.append(self._watched(name, journal, end_s))
+                reports.append(watch.report(watch.read(journal), None, report.started_at))
+            for one in self._rounds(end_s):
                 rounds.append(one)
                 took = ", ".join(f"{name} {units.duration(one[name].seconds)}" for name in one)
                 say(f"round {len(rounds)} of {self.asked.rounds}: {took}")
-        except TimeOverError:
+        except _TimeOverError:
             code = "rounds_out_of_time"
         except KeyboardInterrupt:
             code = "rounds_interrupted"
@@ -479,10 +298,17 @@ class BeforeAfterBench:
             say("interrupted; what was measured until then is judged")
         if not rounds:
             text = "the time budget was over before both were measured once; give more"
-            raise NothingMeasuredError(f"{text}: --time-budget {self._whole_s(took_s):.0f}s")
-        fix = self._judged(watched, rounds, seen)
+            raise _NothingMeasuredError(f"{text}: --time-budget {self._whole_s(took_s):.0f}s")
+        before, after = ([one[name] for one in rounds] for name in _SIDES)
+        found = fix(
+            self.named,
+            self.asked.caches,
+            [(one.seconds, other.seconds) for one, other in zip(before, after, strict=True)],
+            (reports[0], reports[1]),
+            (_lines([watched[0], *before]), _lines([watched[1], *after])),
+        )
         cut = [because(code, n_rounds=len(rounds), n_asked=self.asked.rounds)] if code else []
-        return replace(report, fix=replace(fix, limitations=[*cut, *fix.limitations]))
+        return replace(report, fix=replace(found, limitations=[*cut, *found.limitations]))
 
     def _estimate(self, took_s: float) -> None:
         """Say how long it will take, before it does."""
@@ -502,31 +328,66 @@ class BeforeAfterBench:
     def _whole_s(self, took_s: float) -> float:
         return max(1.0, self._n_runs() * took_s)
 
-    def _counted(
-        self, turns: AlternatingRuns, date: str
-    ) -> Iterator[tuple[str, _TimedRun, DoctorReport]]:
-        """Run each side under the doctor, to count what it compiles."""
-        for name in _SIDES:
-            journal = self.work / f"{name}-journal"
-            run = turns.watched(name, journal)
-            _refuse_failed(name, run)
-            yield name, run, report(read(journal), None, date)
+    def _watched(self, name: str, journal: Path, end_s: float) -> _TimedRun:
+        """Run one side with the recorder inside, and with empty caches of its own."""
+        variables = self._variables(name, self.work / f"{name}-watched")
+        run = self._run(self.sides[name], environment(journal, variables), end_s)
+        _refuse_failed(name, run)
+        return run
 
-    def _judged(
-        self,
-        watched: Mapping[str, _TimedRun],
-        rounds: Sequence[Mapping[str, _TimedRun]],
-        seen: Mapping[str, DoctorReport],
-    ) -> Fix:
+    def _rounds(self, end_s: float) -> Iterator[dict[str, _TimedRun]]:
+        """Run both sides in turns, each first in every other round; give each round as it ends.
 
-        before, after = ([one[name] for one in rounds] for name in _SIDES)
-        return fix(
-            self.named,
-            self.asked.caches,
-            [(one.seconds, other.seconds) for one, other in zip(before, after, strict=True)],
-            (seen["before"], seen["after"]),
-            (_lines([watched["before"], *before]), _lines([watched["after"], *after])),
-        )
+        Raises:
+            _ProgramFailedError: a process ended with an error.
+            _TimeOverError: the time is over in the middle of a round.
+        """
+        filled = self.asked.caches == "filled"
+        if filled:
+            for name in _SIDES:
+                self._once(name, name, end_s)
+        for at in range(self.asked.rounds):
+            order = _SIDES if at % 2 == 0 else _SIDES[::-1]
+            found = {
+                name: self._once(name, name if filled else f"{name}-{at}", end_s) for name in order
+            }
+            for name, run in found.items():
+                _refuse_failed(name, run)
+            yield found
+
+    def _once(self, name: str, caches: str, end_s: float) -> _TimedRun:
+        variables = self._variables(name, self.work / caches)
+        return self._run(self.sides[name], variables, end_s)
+
+    def _variables(self, name: str, folder: Path) -> dict[str, str]:
+        """Return the variables of a process whose caches on disk lie in a folder."""
+        variables = {**os.environ, **_moved(folder, os.environ)}
+        variables.update(isolation.lay_home(os.environ, temporary.plain(folder) / HOME))
+        search = [str(path) for path in self.sides[name].search]
+        if search:
+            known = variables.get("PYTHONPATH")
+            variables["PYTHONPATH"] = os.pathsep.join([*search, *([known] if known else [])])
+        return variables
+
+    def _run(self, side: _ProgramState, variables: Mapping[str, str], end_s: float) -> _TimedRun:
+        """Run a side to its end; what it writes goes to files, which no reader slows down."""
+        paths = [self.work / name for name in ("stdout", "stderr")]
+        with paths[0].open("wb") as out, paths[1].open("wb") as err:
+            begin_s = time.perf_counter()
+            status = _ended(
+                lambda: subprocess.Popen(
+                    [self.python, *side.command],
+                    cwd=side.folder,
+                    env=variables,
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=err,
+                    process_group=0,
+                ),
+                end_s,
+            )
+            seconds = time.perf_counter() - begin_s
+        return _TimedRun(seconds, status, *(path.read_bytes() for path in paths))
 
 
 @contextmanager
@@ -543,9 +404,9 @@ def prepared(
         return
     with (
         temporary.made() as work,
-        before(asked.before, command_line, python, work) as (named, side),
+        _before(asked.before, command_line, python, work) as (named, side),
     ):
-        sides = {"before": side, "after": _present(command_line)}
+        sides = {"before": side, "after": _ProgramState(command_line, Path.cwd())}
         yield BeforeAfterBench(asked, named, sides, python, work)
 
 
@@ -568,6 +429,24 @@ def requested(then: str | None, wanted: ThenBench, command: Sequence[str]) -> Th
     return wanted if then else None
 
 
+def _ended(start: Callable[[], subprocess.Popen[bytes]], end_s: float) -> int:
+    """Return how a process ended; whatever ends the waiting ends it and its children."""
+    process = None
+    try:
+        with spawn.starting():
+            process = start()
+        left_s = end_s - time.perf_counter()
+        return process.wait(None if math.isinf(left_s) else max(left_s, 0))
+    except BaseException as error:
+        if process is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        if isinstance(error, subprocess.TimeoutExpired):
+            raise _TimeOverError from None
+        raise
+
+
 def _lines(runs: Sequence[_TimedRun]) -> list[list[str]]:
     return [run.stdout.decode("utf-8", "replace").splitlines() for run in runs]
 
@@ -577,4 +456,4 @@ def _refuse_failed(name: str, run: _TimedRun) -> None:
         said = run.stderr.decode("utf-8", "replace").strip().splitlines() or ["no message"]
         ended = f"run without input, ended with {run.status}"
         text = f"the program {name} the change, {ended}: {said[-1]:.200}"
-        raise ProgramFailedError(text)
+        raise _ProgramFailedError(text)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from coldwarm.report.document import Block, Line
 
 
-def estimate(one: Finding) -> str:
+def _estimate(one: Finding) -> str:
     """Return how the saving was estimated, or why there is no figure."""
     reason = one.saving_from or one.null_reasons.get("saving_s")
     said = words(reason) if reason is not None else ""
@@ -48,11 +48,11 @@ def estimate(one: Finding) -> str:
     return said
 
 
-def saved(one: Finding) -> str:
+def _saved(one: Finding) -> str:
     """Return about what the change saves, and how that was estimated."""
     if one.saving_s is not None:
-        return f"about {units.duration(one.saving_s)}, {estimate(one)}"
-    return f"no figure: {estimate(one)}"
+        return f"about {units.duration(one.saving_s)}, {_estimate(one)}"
+    return f"no figure: {_estimate(one)}"
 
 
 _WHY: dict[MissKind, str] = {
@@ -100,7 +100,7 @@ _LEAST_ARGUMENTS_BYTES, _MOST_TIMES = 1000, 100
 """Of arguments, and how many times these: a random key, or a number, is no measure of memory."""
 
 
-def temporary(one: CallSite) -> str:
+def _temporary(one: CallSite) -> str:
     """Return the temporary memory of the programs of a line, against their arguments."""
     if one.temporary_bytes is None:
         return units.MISSING
@@ -125,7 +125,7 @@ _LONGEST = 60
 
 def fix_blocks(fix: Fix) -> Iterator[Paragraph]:
     """Yield the answer, what it is from, and what to know before it is believed."""
-    yield Paragraph(answer(fix), "strong")
+    yield Paragraph(_answer(fix), "strong")
     rounds = f"{counted(len(fix.before_s), 'round')} of both in turns, before: {fix.before}"
     yield Paragraph(f"{rounds}; {_CACHES[fix.caches]}", "dim")
     if fix.comparison.verdict == "undecided":
@@ -144,7 +144,7 @@ def _is_uncompared(one: Reason) -> bool:
     return one.code in {"output_not_compared", "output_all_varies"}
 
 
-def answer(fix: Fix) -> str:
+def _answer(fix: Fix) -> str:
     """Return what the change has brought in one sentence."""
     text = f"after the change the whole program {_takes(fix)}"
     if fix.programs_before != fix.programs_after:
@@ -181,7 +181,7 @@ def in_words(report: DoctorReport) -> DoctorReport:
     return replace(report, findings=[_in_words(one) for one in report.findings])
 
 
-def evidence(one: Finding) -> str:
+def _evidence(one: Finding) -> str:
     """Return what was seen, and in how many processes, in words."""
     said = "; ".join([words(one.says), *map(words, one.says.parts)])
     n_read = one.says.values.get("n_read")
@@ -203,9 +203,9 @@ def _in_words(one: Finding) -> Finding:
     spec = pattern_of(one.pattern)
     return replace(
         one,
-        text=evidence(one),
+        text=_evidence(one),
         change=change_of(one),
-        estimate=estimate(one),
+        estimate=_estimate(one),
         page=page_of(spec) if spec is not None else "",
     )
 
@@ -224,9 +224,9 @@ _PARTS = (
 """The parts of an account, in the order of the bar."""
 _BEFORE = {"imported_before", "devices_before"}
 """Reasons of parts that were over before a block began, and are no part of its time."""
-NOTHING = "Nothing to change was found."
-NOTHING_SEEN = "Nothing to change was found in what could be seen."
-NOTHING_LARGE = f"Nothing that matters was found: all of it is less than {SMALL:.0%} of the time."
+_NOTHING = "Nothing to change was found."
+_NOTHING_SEEN = "Nothing to change was found in what could be seen."
+_NOTHING_LARGE = f"Nothing that matters was found: all of it is less than {SMALL:.0%} of the time."
 _UNKNOWN = "Nothing could be watched."
 
 
@@ -309,10 +309,10 @@ def first_change(report: DoctorReport) -> str:
     if not report.findings:
         if not is_known(report):
             return _UNKNOWN
-        return NOTHING_SEEN if report.unseen else NOTHING
+        return _NOTHING_SEEN if report.unseen else _NOTHING
     one = report.findings[0]
     if is_small(one, report.account.total_s):  # then all others are: those that matter come first
-        return NOTHING_LARGE
+        return _NOTHING_LARGE
     saves = f"; saves about {units.duration(one.saving_s)}" if one.saving_s else ""
     if saves and one.n_processes > 1:
         saves += f" in one of {one.n_processes} processes"
@@ -405,9 +405,9 @@ def finding_terms(rank: int, one: Finding) -> Terms:
     cost = units.duration(one.cost_s) if one.cost_s else ""
     title = (f"{rank}", one.pattern, f"{place(one.path)}:{one.line}", cost)
     items: list[tuple[str, Line]] = [
-        ("seen", evidence(one)),
+        ("seen", _evidence(one)),
         ("change", change_of(one)),
-        ("saves", saved(one)),
+        ("saves", _saved(one)),
     ]
     if one.source:
         items.insert(0, ("source", (Piece(one.source, style="name"),)))
@@ -416,7 +416,7 @@ def finding_terms(rank: int, one: Finding) -> Terms:
 
 def _notice(one: Finding) -> Notice:
     """Return the same for a workflow's log."""
-    title, text = f"coldwarm doctor: {one.pattern}", f"{evidence(one)}; change: {change_of(one)}"
+    title, text = f"coldwarm doctor: {one.pattern}", f"{_evidence(one)}; change: {change_of(one)}"
     return Notice("warning", title, text, place(one.path), one.line)
 
 
@@ -441,7 +441,7 @@ def _site_row(one: CallSite, *, cache: bool) -> tuple[str, ...]:
         "+".join(filter(None, (compiled, read))),
         *(units.MISSING if one is None else units.duration(one) for one in seconds),
         units.MISSING if one.n_calls is None else units.count(one.n_calls),
-        temporary(one),
+        _temporary(one),
     )
 
 
@@ -451,7 +451,7 @@ def _of_sites(sites: Sequence[CallSite], most_misses: int) -> Iterator[Paragraph
         yield Paragraph("Times of several processes are added up.", "dim")
     largest = max(sites, key=lambda one: one.temporary_bytes or 0)
     if (largest.temporary_bytes or 0) >= _WORTH_BYTES:
-        yield Paragraph(f"Most temporary memory: {_where(largest)}: {temporary(largest)}")
+        yield Paragraph(f"Most temporary memory: {_where(largest)}: {_temporary(largest)}")
     slow = max(sites, key=lambda one: one.n_slow_calls or 0)
     n, n_calls = slow.n_slow_calls or 0, slow.n_calls or 0
     if n >= _MANY and 2 * n >= n_calls:

@@ -10,17 +10,18 @@ from __future__ import annotations
 import ast
 from bisect import bisect_left
 from collections import deque
-from dataclasses import dataclass, field
+from contextlib import suppress
 from functools import cached_property
 from io import StringIO
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     Extent = tuple[int, int]
     """The first and the last line of something."""
+    Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 _LOOPS = (
@@ -36,43 +37,68 @@ _REPEATING = {"reduce", "functools.reduce"}
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-@dataclass
-class _Lines:
-    """Of one file."""
+class _File:
+    """What stands at the lines of one file; of what is no Python, nothing."""
 
-    around: Mapping[int, Sequence[ast.AST]] = field(default_factory=dict)
-    """By line: the loops and functions that it is inside of, the outermost first."""
-    statements: Mapping[int, ast.stmt] = field(default_factory=dict)
-    """By line: the innermost statement."""
-    functions: Mapping[int, ast.FunctionDef | ast.AsyncFunctionDef] = field(default_factory=dict)
-    """By their first line, decorators included."""
-    stored: Sequence[tuple[int, str]] = ()
-    """Names that are assigned, by line."""
+    def __init__(self, text: str) -> None:
+        """Read its text as Python does."""
+        # Not by ``splitlines``: a line of Python goes on over a form feed.
+        self.lines = list(StringIO(text))
+        self.tree: ast.Module | None = None
+        self.statements: dict[int, ast.stmt] = {}
+        """By line: the innermost statement."""
+        self.functions: dict[int, Function] = {}
+        """By their first line, decorators included."""
+        self._stored: list[tuple[int, str]] = []
+        """Names that are assigned, by line."""
+        self._loops: dict[int, Extent | None] = {}
+        with suppress(SyntaxError, ValueError, RecursionError):
+            self.tree = ast.parse(text)
+        for node in self.nodes():
+            reach = extent(node)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                self._stored.append((node.lineno, node.id))
+            if not isinstance(node, ast.stmt) or reach is None:
+                continue
+            if isinstance(node, _FUNCTIONS):
+                self.functions.setdefault(reach[0], node)
+            for line in range(reach[0], reach[1] + 1):
+                known = self.statements.get(line)
+                if known is None or reach[1] - reach[0] <= _length(known):
+                    self.statements[line] = node
+        self._stored.sort()
+
+    def nodes(self) -> Iterator[ast.AST]:
+        """Yield all that is in it."""
+        yield from ast.walk(self.tree) if self.tree is not None else ()
+
+    @cached_property
+    def around(self) -> dict[int, list[ast.AST]]:
+        """By line: the loops and functions that it is inside of, the outermost first."""
+        return _around(self.tree) if self.tree is not None else {}
+
+    @cached_property
+    def intervals(self) -> _Intervals | None:
+        """Its clocks."""
+        return _Intervals(self.tree) if self.tree is not None else None
 
     def stored_between(self, first: int, last: int) -> set[str]:
         """Return the names that lines assign, loop variables among them."""
-        begin, end = bisect_left(self.stored, (first, "")), bisect_left(self.stored, (last + 1, ""))
-        return {name for _, name in self.stored[begin:end]}
+        begin = bisect_left(self._stored, (first, ""))
+        return {name for _, name in self._stored[begin : bisect_left(self._stored, (last + 1, ""))]}
 
-
-def _lines_of(tree: ast.Module) -> _Lines:
-    """Return what stands at each line of a file."""
-    statements: dict[int, ast.stmt] = {}
-    functions: dict[int, ast.FunctionDef | ast.AsyncFunctionDef] = {}
-    stored = []
-    for node in ast.walk(tree):
-        reach = extent(node)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            stored.append((node.lineno, node.id))
-        if not isinstance(node, ast.stmt) or reach is None:
-            continue
-        if isinstance(node, _FUNCTIONS):
-            functions.setdefault(reach[0], node)
-        for line in range(reach[0], reach[1] + 1):
-            known = statements.get(line)
-            if known is None or reach[1] - reach[0] <= _length(known):
-                statements[line] = node
-    return _Lines(_around(tree), statements, functions, sorted(stored))
+    def loop(self, line: int) -> Extent | None:
+        """Return the extent of the innermost loop that a line is in, of its own function."""
+        if line not in self._loops:
+            found: Extent | None = None
+            for node in self.around.get(line, ()):
+                if isinstance(node, _FUNCTIONS):
+                    found = None if line > _header(node) else found
+                elif _is_loop(node) and _repeats(node, line):
+                    inside = found is not None and not isinstance(node, _STATEMENTS)
+                    found = found if inside else extent(node)
+            self._loops[line] = found
+        return self._loops[line]
 
 
 def _around(tree: ast.Module) -> dict[int, list[ast.AST]]:
@@ -151,15 +177,15 @@ class _Intervals:
         """Lists of which what follows each other is put together."""
         found: set[str] = set()
         for node in ast.walk(self._tree):
-            if not isinstance(node, ast.Call) or _called(node) not in _PAIRS:
+            if not isinstance(node, ast.Call) or called(node) not in _PAIRS:
                 continue
             bases = [
                 ast.unparse(_base(one))
                 for given in node.args
-                for one in (ast.walk(given) if _called(node) != "zip" else (given,))
+                for one in (ast.walk(given) if called(node) != "zip" else (given,))
                 if isinstance(one, (ast.Name, ast.Attribute, ast.Subscript))
             ]
-            if _called(node) == "zip":
+            if called(node) == "zip":
                 bases = [one for one, other in pairwise(bases) if one == other]
             found |= set(bases)
         return found
@@ -171,9 +197,9 @@ class _Intervals:
             for one in ast.walk(statement)
             if isinstance(one, ast.Call)
             and one.lineno <= line <= (one.end_lineno or one.lineno)
-            and (not one.args or _called(one) in _OF_DAY)
+            and (not one.args or called(one) in _OF_DAY)
         ]
-        named = [one for one in calls if _called(one) == clock.rpartition(".")[2]]
+        named = [one for one in calls if called(one) == clock.rpartition(".")[2]]
         return any(map(self._ends, named or calls))
 
     def _ends(self, node: ast.expr) -> bool:
@@ -189,7 +215,7 @@ class _Intervals:
                     node = parent
                 case ast.NamedExpr() | ast.Tuple() | ast.List():
                     node = parent
-                case ast.Call() if _called(parent) in _SAME and node in parent.args:
+                case ast.Call() if called(parent) in _SAME and node in parent.args:
                     node = parent
                 case ast.Call(func=ast.Attribute(value=held, attr=name)) if name in _ADDS:
                     return self._is_paired(held)
@@ -224,7 +250,7 @@ class _Intervals:
             node, parent = parent, self._parents.get(parent)
         match parent:
             case ast.Call():
-                return _called(parent) not in _WAITS
+                return called(parent) not in _WAITS
             case ast.Compare() | ast.BoolOp():
                 return not self._decides(parent, known)
             case ast.NamedExpr(target=target):
@@ -300,7 +326,7 @@ def _is_as_large(node: ast.AST, parent: ast.AST) -> bool:
         case ast.IfExp(test=test):
             return test is not node
         case ast.Call(func=func):
-            return func is node or _called(parent) in _SAME
+            return func is node or called(parent) in _SAME
     return False
 
 
@@ -354,7 +380,7 @@ def _targets(targets: list[ast.expr]) -> Iterator[ast.expr]:
             yield one
 
 
-def _called(call: ast.Call) -> str:
+def called(call: ast.Call) -> str:
     """Return the last part of the name that a call is of."""
     return ast.unparse(call.func).rpartition(".")[2]
 
@@ -362,59 +388,34 @@ def _called(call: ast.Call) -> str:
 _STATEMENTS = (ast.For, ast.While, ast.AsyncFor)
 
 
-@dataclass
 class SourceFiles:
     """Files by path; those that are missing or no Python are known not to be."""
 
-    texts: Mapping[str, str]
-    _trees: dict[str, ast.Module | None] = field(default_factory=dict)
-    _intervals: dict[str, _Intervals] = field(default_factory=dict)
-    _split: dict[str, list[str]] = field(default_factory=dict)
-    _files: dict[str, _Lines] = field(default_factory=dict)
-    _loops: dict[tuple[str, int], Extent | None] = field(default_factory=dict)
-    _stored: dict[tuple[str, int, int], set[str]] = field(default_factory=dict)
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        """Have these texts."""
+        self._texts = texts
+        self._files: dict[str, _File] = {}
+
+    def _file(self, path: str) -> _File:
+        if path not in self._files:
+            self._files[path] = _File(self._texts.get(path, ""))
+        return self._files[path]
 
     def line(self, path: str, number: int) -> str:
         """Return a line without its indentation; empty where there is none."""
-        if path not in self._split:
-            # Not by ``splitlines``: a line of Python goes on over a form feed.
-            self._split[path] = list(StringIO(self.texts.get(path, "")))
-        rows = self._split[path]
+        rows = self._file(path).lines
         return rows[number - 1].strip() if 0 < number <= len(rows) else ""
 
-    def tree(self, path: str) -> ast.Module | None:
-        """Return a file as Python reads it."""
-        if path not in self._trees:
-            try:
-                self._trees[path] = ast.parse(self.texts.get(path, ""))
-            except (SyntaxError, ValueError, RecursionError):
-                self._trees[path] = None
-        return self._trees[path]
-
-    def _standing(self, path: str) -> _Lines:
-        if path not in self._files:
-            tree = self.tree(path)
-            self._files[path] = _lines_of(tree) if tree is not None else _Lines()
-        return self._files[path]
+    def nodes(self, path: str) -> Iterator[ast.AST]:
+        """Yield all that is in a file, as Python reads it."""
+        return self._file(path).nodes()
 
     def loop(self, path: str, line: int) -> Extent | None:
         """Return the extent of the innermost loop that a line is in, of its own function.
 
         A comprehension inside of a loop is a part of that loop's turns.
         """
-        if (path, line) not in self._loops:
-            self._loops[path, line] = self._loop(path, line)
-        return self._loops[path, line]
-
-    def _loop(self, path: str, line: int) -> Extent | None:
-        found: Extent | None = None
-        for node in self._standing(path).around.get(line, ()):
-            if isinstance(node, _FUNCTIONS):
-                found = None if line > _header(node) else found
-            elif _is_loop(node) and _repeats(node, line):
-                inside = found is not None and not isinstance(node, _STATEMENTS)
-                found = found if inside else extent(node)
-        return found
+        return self._file(path).loop(line)
 
     def replaced(self, path: str, line: int, function: str) -> set[str]:
         """Return what a line gives to a call of a function and assigns what comes back to.
@@ -422,22 +423,21 @@ class SourceFiles:
         The call is all that is assigned. With other calls in its arguments it must name the
         function: it may not be told otherwise which of them is meant.
         """
-        found: set[str] = set()
-        for node in self.statements(path, line):
-            call = node.value if isinstance(node, ast.Assign) else None
-            if isinstance(node, ast.Assign) and isinstance(call, ast.Call):
-                alone = sum(isinstance(one, ast.Call) for one in ast.walk(call)) == 1
-                if alone or _called2(call) == function:
-                    targets = {name for target in node.targets for name in _parts(target)}
-                    found |= targets & {name for each in call.args for name in _parts(each)}
-        return found
+        node = self._statement(path, line)
+        call = node.value if isinstance(node, ast.Assign) else None
+        if not isinstance(node, ast.Assign) or not isinstance(call, ast.Call):
+            return set()
+        alone = sum(isinstance(one, ast.Call) for one in ast.walk(call)) == 1
+        if not alone and called(call) != function:
+            return set()
+        targets = {name for target in node.targets for name in _parts(target)}
+        return targets & {name for each in call.args for name in _parts(each)}
 
     def also_called(self, path: str) -> set[str]:
         """Return the variables and attributes of a file that get a second name somewhere."""
-        tree = self.tree(path)
         values = [
             one.value
-            for one in (ast.walk(tree) if tree is not None else ())
+            for one in self.nodes(path)
             if isinstance(one, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and one.value
         ]
         return {name for one in values for name in _parts(one)}
@@ -447,27 +447,23 @@ class SourceFiles:
 
         Where none has its name, those of the first call.
         """
+        node = self._statement(path, line)
         calls = [
             one
-            for node in self.statements(path, line)
-            for one in ast.walk(node)
+            for one in (ast.walk(node) if node is not None else ())
             if isinstance(one, ast.Call) and one.args and one.lineno == line
         ]
-        named = [one for one in calls if _called2(one) == function]
+        named = [one for one in calls if called(one) == function]
         return list(one.args) if (one := next(iter(named or calls), None)) else []
 
     def assigned_between(self, path: str, first: int, last: int) -> set[str]:
         """Return the names that lines assign, loop variables among them."""
-        key = path, first, last
-        if key not in self._stored:
-            self._stored[key] = self._standing(path).stored_between(first, last)
-        return self._stored[key]
+        return self._file(path).stored_between(first, last)
 
     def takes_from_around(self, path: str, line: int, name: str) -> bool:
         """Say whether the innermost function at a line takes a name from outside of it."""
-        tree = self.tree(path)
         inside: list[tuple[int, ast.AST]] = []
-        for node in ast.walk(tree) if tree is not None else ():
+        for node in self.nodes(path):
             reach = extent(node)
             is_function = isinstance(node, (*_FUNCTIONS, ast.Lambda))
             if is_function and reach is not None and reach[0] <= line <= reach[1]:
@@ -483,45 +479,37 @@ class SourceFiles:
         }
         return name not in made
 
-    def function(self, path: str, line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    def function(self, path: str, line: int) -> Function | None:
         """Return the function whose first line, decorators included, this is."""
-        return self._standing(path).functions.get(line)
+        return self._file(path).functions.get(line)
 
-    def functions_around(
-        self, path: str, line: int
-    ) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    def functions_around(self, path: str, line: int) -> list[Function]:
         """Return the functions that a line is inside of, the innermost first."""
-        around = self._standing(path).around.get(line, ())
+        around = self._file(path).around.get(line, ())
         return [one for one in reversed(around) if isinstance(one, _FUNCTIONS)]
 
     def defines(self, path: str, line: int) -> bool:
         """Say whether a line belongs to what defines a function: its decorators, its header."""
-        return any(isinstance(one, _FUNCTIONS) for one in self.statements(path, line))
+        return isinstance(self._statement(path, line), _FUNCTIONS)
 
-    def statements(self, path: str, line: int) -> Iterator[ast.stmt]:
-        """Yield the innermost statement at a line."""
-        found = self._standing(path).statements.get(line)
-        if found is not None:
-            yield found
+    def _statement(self, path: str, line: int) -> ast.stmt | None:
+        """Return the innermost statement at a line."""
+        return self._file(path).statements.get(line)
 
     def ends_interval(self, path: str, line: int, clock: str = "") -> bool:
         """Say whether a clock that is read at a line ends an interval that is measured."""
-        tree = self.tree(path)
-        if tree is not None and path not in self._intervals:
-            self._intervals[path] = _Intervals(tree)
-        return any(
-            self._intervals[path].ends(node, line, clock) for node in self.statements(path, line)
-        )
+        node, intervals = self._statement(path, line), self._file(path).intervals
+        return node is not None and intervals is not None and intervals.ends(node, line, clock)
 
     def throws_away(self, path: str, line: int) -> bool:
         """Say whether a line is a call alone, whose result is not kept."""
-        for node in self.statements(path, line):
-            call = node.value if isinstance(node, ast.Expr) else None
-            if isinstance(call, ast.Call):
-                given = [*call.args, *(one.value for one in call.keywords)]
-                inner = (one for each in given for one in ast.walk(each))
-                return not any(isinstance(one, ast.Call) for one in inner)
-        return False
+        node = self._statement(path, line)
+        call = node.value if isinstance(node, ast.Expr) else None
+        if not isinstance(call, ast.Call):
+            return False
+        given = [*call.args, *(one.value for one in call.keywords)]
+        inner = (one for each in given for one in ast.walk(each))
+        return not any(isinstance(one, ast.Call) for one in inner)
 
 
 def _repeats(node: ast.AST, line: int) -> bool:
@@ -532,13 +520,8 @@ def _repeats(node: ast.AST, line: int) -> bool:
     return True
 
 
-def _header(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+def _header(node: Function) -> int:
     return node.body[0].lineno - 1
-
-
-def _called2(call: ast.Call) -> str:
-    """Return the last part of the name that a call is of."""
-    return ast.unparse(call.func).rpartition(".")[2]
 
 
 def _parts(node: ast.AST) -> Iterator[str]:

@@ -47,18 +47,8 @@ _CALLABLE = (
     "CPUDispatcher(",
 )
 _TEXT = (
-    "'",
-    '"',
-    "b'",
-    'b"',
-    "True",
-    "False",
-    "None",
-    "absent",
-    "<class ",
-    "dtype(",
-    "str #",
-    "bytes #",
+    *("'", '"', "b'", 'b"', "True", "False", "None", "absent", "<class ", "dtype("),
+    *("str #", "bytes #"),
 )
 _WHOLE = re.compile(r"(np\.u?int\d*\()?[-+]?\d+\)?")
 _NUMBER = re.compile(r"(np\.(float|complex)\d*\(|\()?[-+]?(\d|\.\d|inf|nan)[-+\d.einfaj]*\)?")
@@ -336,26 +326,7 @@ _ADVICE = {
 }
 _PARAMETERS = {
     **dict.fromkeys(
-        [
-            "doctor_static",
-            "doctor_no_array",
-            "doctor_shape",
-            "doctor_dtype",
-            "doctor_weak_type",
-            "doctor_tree",
-            "doctor_type",
-            "doctor_functions",
-            "doctor_commitment",
-            "doctor_sharding",
-            "doctor_context",
-            "doctor_transform",
-            "doctor_new_function",
-            "doctor_new_closure",
-            "doctor_number",
-            "doctor_no_tensor",
-            "doctor_guard",
-            "doctor_unknown",
-        ],
+        [code for code, said in _REASONS.items() if "was compiled again" in said],
         "function n_again n_read argument n_values before now",
     ),
     "doctor_also": "argument before now n_times",
@@ -426,38 +397,23 @@ _ATTRIBUTES = ("self.", "len(self.")
 _ATTRIBUTE = "keep it as a tensor (a buffer), or outside of what is compiled"
 _OTHER = "choose by it outside of what is compiled"
 
-_FEWEST: dict[CauseKind, int] = {
-    "static": 3,
-    "shape": 4,
-    "dtype": 1,
-    "weak_type": 1,
-    "tree": 2,
-    "type": 2,
-    "commitment": 1,
-    "sharding": 1,
-    "context": 1,
-    "transform": 4,
-    "new_function": 2,
-    "guard": 3,
-    "unknown": 3,
+_OF_CAUSE: dict[CauseKind, tuple[str, int]] = {
+    "static": ("varying-static-arg", 3),
+    "shape": ("shape-change", 4),
+    "dtype": ("dtype-change", 1),
+    "weak_type": ("weak-type-flip", 1),
+    "tree": ("tree-change", 2),
+    "type": ("numba-signatures", 2),
+    "commitment": ("recompile-by-commitment", 1),
+    "sharding": ("recompile-by-commitment", 1),
+    "context": ("context-change", 1),
+    "transform": ("transform-of-traced", 4),
+    "new_function": ("fresh-callable", 2),
+    "guard": ("recompile", 3),
+    "unknown": ("recompile", 3),
 }
-"""How often a cause must have made a function compile again to be worth a word: a few static
-values and a few shapes are what they are for."""
-_PATTERNS: dict[CauseKind, str] = {
-    "static": "varying-static-arg",
-    "shape": "shape-change",
-    "dtype": "dtype-change",
-    "weak_type": "weak-type-flip",
-    "tree": "tree-change",
-    "type": "numba-signatures",
-    "commitment": "recompile-by-commitment",
-    "sharding": "recompile-by-commitment",
-    "context": "context-change",
-    "transform": "transform-of-traced",
-    "new_function": "fresh-callable",
-    "guard": "recompile",
-    "unknown": "recompile",
-}
+"""The pattern, and how often a cause must have made a function compile again to be worth a word: a
+few static values and a few shapes are what they are for."""
 _FEW, _USED_AGAIN = 16, 3
 """Functions that are kept, and calls of each, for them to be made on purpose."""
 _MOST_NAMED = 2
@@ -480,7 +436,7 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     limits = _limits(trace)
     for (site, name, kind), calls in groups.items():
         after = limits.get(_code_of(calls[0].function))
-        is_worth = len(calls) >= _FEWEST[kind] or (after is not None and kind != "unknown")
+        is_worth = len(calls) >= _OF_CAUSE[kind][1] or (after is not None and kind != "unknown")
         if is_worth and not _are_kept(trace, site, kind, calls):
             for one in _blamed(kind, calls):
                 yield _finding(trace, site, name, one, after)
@@ -608,7 +564,7 @@ def _pattern(
         return "torch-changing-scalar"
     if kind == "new_function" and _made_in_loop(trace, site, calls[0]):
         return "jit-in-loop"
-    return _PATTERNS[kind]
+    return _OF_CAUSE[kind][0]
 
 
 def _made_in_loop(trace: ProcessTrace, site: SourceLine, call: CompiledCall) -> bool:
@@ -689,6 +645,10 @@ RULE = Rule(
     codes=Codes(_REASONS, _ADVICE, _PARAMETERS),
     changes=_CHANGES,
     change=_change,
-    compiled_again={*_PATTERNS.values(), "jit-in-loop", "torch-changing-scalar"},
+    compiled_again={
+        *(pattern for pattern, _ in _OF_CAUSE.values()),
+        "jit-in-loop",
+        "torch-changing-scalar",
+    },
     pages={"shape-change": "shape-padding"},
 )

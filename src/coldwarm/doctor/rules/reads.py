@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
+from coldwarm.doctor.source_code import called
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator
@@ -46,7 +47,7 @@ def _decides(
         return False
     rows = list(_statements(sources, path, *loop))
     at = [one for one in rows if _is_among(one, {line})]
-    reading = [one for one in at if any(_called(call) in _READING for call in _calls(one))]
+    reading = [one for one in at if any(called(call) in _READING for call in _calls(one))]
     begin = next(iter(reading or at), None)
     if begin is None:
         return False
@@ -65,8 +66,7 @@ def _decides(
 
 def _statements(sources: SourceFiles, path: str, first: int, last: int) -> Iterator[ast.stmt]:
     """Yield the statements of a loop that contain no others."""
-    tree = sources.tree(path)
-    for one in ast.walk(tree) if tree is not None else ():
+    for one in sources.nodes(path):
         if isinstance(one, _SIMPLE) and first <= one.lineno <= last:
             yield one
 
@@ -82,10 +82,10 @@ def _is_made(row: ast.stmt, *, below: bool, computes: bool) -> bool:
     what is read must be of a call then.
     """
     for outer in _calls(row):
-        if _called(outer) in _READING:
+        if called(outer) in _READING:
             continue
         for one in (inner for each in _given(outer) for inner in _calls(each)):
-            is_read = below or _called(one) in _READING
+            is_read = below or called(one) in _READING
             if is_read and (below or not computes or len(list(_calls(one))) > 1):
                 return True
     return False
@@ -103,7 +103,7 @@ def _follow(row: ast.stmt, read: set[str], made: set[str], *, compiled: bool) ->
     asked = [
         one
         for one in _calls(value)
-        if _called(one) not in _READING
+        if called(one) not in _READING
         and any(_loaded(each) & (read | made) for each in _given(one))
     ]
     if asked or loaded & made:
@@ -122,10 +122,6 @@ def _gives(row: ast.stmt, names: set[str]) -> bool:
 def _given(call: ast.Call) -> Iterator[ast.expr]:
     yield from call.args
     yield from (one.value for one in call.keywords)
-
-
-def _called(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else ast.unparse(call.func)
 
 
 def _targets(row: ast.stmt) -> set[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
-from coldwarm.doctor.source_code import extent
+from coldwarm.doctor.source_code import called, extent
 from coldwarm.doctor.trace import SourceLine
 
 if TYPE_CHECKING:
@@ -15,9 +15,8 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.doctor import Finding
     from coldwarm.contracts.reasons import Reason
+    from coldwarm.doctor.source_code import Function
     from coldwarm.doctor.trace import CountedLine, ProcessTrace
-
-    Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 _REASONS = {
@@ -76,7 +75,7 @@ def _has_seed(trace: ProcessTrace, one: CountedLine) -> bool:
     roots = {call.function.line for call in trace.calls if call.function.path == path}
     functions = _traced(trace, path, line, roots)
     nodes = [node for function in functions for node in ast.walk(function)]
-    if any(isinstance(node, ast.Call) and _called(node) == "seed" and node.args for node in nodes):
+    if any(isinstance(node, ast.Call) and called(node) == "seed" and node.args for node in nodes):
         return True
     fresh = {
         target.id
@@ -111,7 +110,7 @@ def _may_have_one(owner: ast.expr, own: set[str]) -> bool:
 
 def _is_fresh(node: ast.expr) -> bool:
     """Say whether a generator is made without a seed."""
-    if not isinstance(node, ast.Call) or _called(node) not in _GENERATORS:
+    if not isinstance(node, ast.Call) or called(node) not in _GENERATORS:
         return False
     return not (node.args or node.keywords)
 
@@ -124,10 +123,6 @@ def _traced(trace: ProcessTrace, path: str, line: int, roots: set[int | None]) -
         if (reach := extent(function)) is not None and reach[0] in roots:
             return found
     return found[:1]
-
-
-def _called(call: ast.Call) -> str:
-    return ast.unparse(call.func).rpartition(".")[2]
 
 
 _CHANGING = {"append", "extend", "add", "update", "insert", "setdefault"}
@@ -164,10 +159,9 @@ def _changes_outside(trace: ProcessTrace) -> Iterator[Finding]:
 
 def _modules(trace: ProcessTrace, path: str) -> set[str]:
     """Return the names under which a file has imported something."""
-    tree = trace.sources.tree(path)
     return {
         (alias.asname or alias.name).partition(".")[0]
-        for node in (ast.walk(tree) if tree is not None else ())
+        for node in trace.sources.nodes(path)
         if isinstance(node, (ast.Import, ast.ImportFrom))
         for alias in node.names
     }
@@ -232,10 +226,9 @@ def _has(node: ast.AST, own: set[str]) -> bool:
 
 def _is_plain(trace: ProcessTrace, path: str, function: Function) -> bool:
     """Say whether a method is of a class without bases: others may keep state for JAX."""
-    tree = trace.sources.tree(path)
     return any(
         isinstance(node, ast.ClassDef) and function in node.body and not node.bases
-        for node in (ast.walk(tree) if tree is not None else ())
+        for node in trace.sources.nodes(path)
     )
 
 
