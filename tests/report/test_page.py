@@ -21,7 +21,7 @@ from coldwarm.contracts.result import Measured
 from coldwarm.report.formats import html
 from coldwarm.runner import recompute
 from coldwarm.stats.costs import gather
-from coldwarm.stats.plan_grid import grid
+from coldwarm.stats.planning import grid
 
 if TYPE_CHECKING:
     from collections.abc import Callable

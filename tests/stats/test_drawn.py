@@ -15,7 +15,7 @@ from coldwarm.contracts.observation import Block, LoopAccount
 from coldwarm.report.charts import every
 from coldwarm.report.charts.workload import workloads
 from coldwarm.runner import recompute
-from coldwarm.stats import outcome, plan_grid
+from coldwarm.stats import outcome, planning
 from coldwarm.stats.selection import warm_processes
 from coldwarm.stats.steady import detect, steady_places
 
@@ -96,11 +96,11 @@ def test_new_shapes_beside_other_calls() -> None:
 def test_totals_meet_where_another_is_cheapest() -> None:
     """THEN at a crossing the totals of the two are as near as one call makes them."""
     cases = _computed([conftest.case(name) for name in conftest.NAMES])
-    found = plan_grid.settings(cases)
+    found = planning.settings(cases)
     assert {one.caches for one in found} == {"cold", "warm"}
-    rows = plan_grid.totals(found)
+    rows = planning.totals(found)
     assert all(row.low_s is None or row.low_s <= row.total_s for row in rows)
-    crossings = plan_grid.crossings(found)
+    crossings = planning.crossings(found)
     assert crossings
     for one in crossings:
         (setting,) = [it for it in found if it.caches == one.caches]
@@ -113,7 +113,7 @@ def test_totals_meet_where_another_is_cheapest() -> None:
 
 
 def test_a_scenario_has_no_totals_by_calls() -> None:
-    assert plan_grid.settings([conftest.case("numpy", scenario=True)]) == []
+    assert planning.settings([conftest.case("numpy", scenario=True)]) == []
 
 
 def test_shares_are_those_of_the_loops() -> None:

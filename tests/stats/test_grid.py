@@ -7,11 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.stats.test_planning import costs, total_s, with_new
+from tests.stats.test_planning import bounds, costs, middle_s, planned, total_s, with_new
 
 from coldwarm.contracts.base import CACHE_MODES
-from coldwarm.stats.plan_grid import MOST_CALLS, grid
-from coldwarm.stats.planning import Job, bounds, margin_bounds, middle_s
+from coldwarm.stats.planning import MOST_CALLS, Job, grid
 
 if TYPE_CHECKING:
     from coldwarm.stats.costs import Costs
@@ -59,7 +58,9 @@ def test_a_grid_says_what_a_plan_says_of_each_of_its_jobs(known: list[Costs]) ->
                 assert curve.high_s is not None
                 assert (curve.low_s[at], curve.high_s[at]) == pytest.approx((low, high))
                 if one is not best:
-                    margin = margin_bounds(one, best, job)[0]
+                    margins = {it.candidate: it for it in planned(one, best, job=job).totals}
+                    assert margins[best.candidate].margin_s == pytest.approx(0.0, abs=1e-12)
+                    margin = margins[one.candidate].margin_low_s
                     apart.append(margin is not None and margin > 0)
             assert setting.told_apart[at] == all(apart)
 

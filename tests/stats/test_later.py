@@ -13,14 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.contracts import samples
+from tests.stats.test_planning import middle_s
 
 from coldwarm.contracts.observation import Block, Judgement, Phase
 from coldwarm.contracts.reasons import because
 from coldwarm.report.answer_text import lines
 from coldwarm.stats.answers import answer
 from coldwarm.stats.costs import gather
-from coldwarm.stats.plan_grid import grid
-from coldwarm.stats.planning import Job, middle_s, plan
+from coldwarm.stats.planning import Job, grid, plan
 from coldwarm.stats.summarise import summarise
 
 if TYPE_CHECKING:

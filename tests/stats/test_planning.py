@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from coldwarm.report.sentences import words
 from coldwarm.stats.costs import WARM_CALL, CostGroup, Costs
-from coldwarm.stats.planning import Job, bounds, changes, ladder, middle_s, new_shapes_s, plan
+from coldwarm.stats.planning import Job, _changes, _ladder, plan
 
 if TYPE_CHECKING:
     from coldwarm.contracts.answer import Caches, Plan, Sweepable
@@ -65,7 +65,23 @@ def planned(*known: Costs, job: Job, over: Sweepable | None = None) -> Plan:
 
 def total_s(one: Costs, job: Job) -> float:
     """Return the seconds of a job; new shapes that were not measured cost as a warm call does."""
-    return middle_s(one, job) - new_shapes_s(one, job) / 2
+    return planned(one, job=job).totals[0].total_s or 0.0
+
+
+def new_shapes_s(one: Costs, job: Job) -> float:
+    """Return the most that new shapes cost besides."""
+    return planned(one, job=job).totals[0].new_shapes_s or 0.0
+
+
+def middle_s(one: Costs, job: Job) -> float:
+    """Return what candidates are ranked by: new shapes at half of their most."""
+    return total_s(one, job) + new_shapes_s(one, job) / 2
+
+
+def bounds(one: Costs, job: Job) -> tuple[float | None, float | None]:
+    """Return the interval of a total."""
+    (total,) = planned(one, job=job).totals
+    return total.low_s, total.high_s
 
 
 PLAIN = costs("plain", empty=0.1, filled=0.1, call=0.02, warm=0.02, compiles=False)
@@ -212,7 +228,7 @@ def test_totals_that_differ_in_their_rounds_do_not_contradict_what_they_share() 
 
 @given(st.integers(1, 10**18))
 def test_a_ladder_reaches_its_end_in_steps_of_two_or_so(most: int) -> None:
-    steps = ladder(most)
+    steps = _ladder(most)
     assert steps[-1] >= most
     assert len(steps) == 1 or steps[-2] < most
     assert all(2 <= after / before <= 2.5 for before, after in pairwise(steps))
@@ -231,8 +247,8 @@ def test_every_change_of_the_cheapest_is_found(figures: list[tuple[int, int]]) -
     def cheapest(calls: int) -> str:
         return str(min(range(len(figures)), key=lambda i: figures[i][0] + calls * figures[i][1]))
 
-    found = changes(cheapest, ladder(500))
-    last = ladder(500)[-1]
+    found = _changes(cheapest, _ladder(500))
+    last = _ladder(500)[-1]
     assert found == [n for n in range(2, last + 1) if cheapest(n) != cheapest(n - 1)]
 
 

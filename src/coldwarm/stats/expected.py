@@ -20,7 +20,6 @@ and the bounds are added.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,7 +27,7 @@ import numpy as np
 from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_INTERVAL, Bounded, student
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     Series = Mapping[str, float]
     Term = tuple[float, Series]
     """How many times a cost is paid, and its seconds by round."""
-    Terms = Sequence[Term]
 
 
 _RANGES_UNSEEN = 2.0
@@ -166,86 +164,3 @@ def _deviation(values: Floats) -> float:
 
 def _not_negative(low: float | None) -> float | None:
     return None if low is None else max(0.0, low)
-
-
-@dataclass(frozen=True)
-class Curve:
-    """Expected sums in seconds and their bounds, one for each job.
-
-    ``None`` in place of bounds where there are too few processes for any of them.
-    """
-
-    total_s: list[float]
-    low_s: list[float] | None
-    high_s: list[float] | None
-
-    def times(self, number: int) -> Curve:
-        """Return the cost of so many alike."""
-        low_s, high_s = self.low_s, self.high_s
-        return Curve(
-            [number * one for one in self.total_s],
-            None if low_s is None else [number * one for one in low_s],
-            None if high_s is None else [number * one for one in high_s],
-        )
-
-
-def expected_of(jobs: Sequence[Terms]) -> Curve:
-    """Return what ``expected`` says of each job."""
-    middle, low, high = (np.full(len(jobs), math.nan) for _ in range(3))
-    for places in _alike(jobs):
-        first = jobs[places[0]]
-        if rounds := whole_rounds(first):
-            sums = _numbers([jobs[at] for at in places]) @ _costs(first, rounds)
-            middle[places], low[places], high[places] = _interval(sums, _RANGES_UNSEEN)
-            low[places] = np.maximum(low[places], 0.0)
-            continue
-        for at in places:
-            found = expected(jobs[at])
-            middle[at] = found.middle
-            if found.low is not None and found.high is not None:
-                low[at], high[at] = found.low, found.high
-    if np.isnan(low).any():
-        return Curve(middle.tolist(), None, None)
-    return Curve(middle.tolist(), low.tolist(), high.tolist())
-
-
-def margin_lows(pairs: Sequence[tuple[Terms, Terms]]) -> list[float | None]:
-    """Return the least by which each first sum exceeds the second, as ``margin`` bounds it."""
-    joined = [[*ours, *((-number, series) for number, series in theirs)] for ours, theirs in pairs]
-    lows: list[float | None] = [None] * len(pairs)
-    for places in _alike(joined):
-        ours, theirs = pairs[places[0]]
-        if rounds := whole_rounds(ours, theirs):
-            sums = _numbers([joined[at] for at in places]) @ _costs(joined[places[0]], rounds)
-            _, low, _ = _interval(sums, 0.0)
-            for at, value in zip(places, low.tolist(), strict=True):
-                lows[at] = value
-            continue
-        for at in places:
-            lows[at] = margin(*pairs[at]).low
-    return lows
-
-
-def _alike(jobs: Sequence[Terms]) -> Iterator[list[int]]:
-    """Yield the places of jobs that pay the same costs."""
-    found: dict[tuple[int, ...], list[int]] = {}
-    for at, terms in enumerate(jobs):
-        found.setdefault(tuple(id(series) for _, series in terms), []).append(at)
-    yield from found.values()
-
-
-def _numbers(jobs: Sequence[Terms]) -> Floats:
-    return np.array([[number for number, _ in terms] for terms in jobs], dtype=np.float64)
-
-
-def _costs(terms: Terms, rounds: Sequence[str]) -> Floats:
-    return np.array([[series[key] for key in rounds] for _, series in terms], dtype=np.float64)
-
-
-def _interval(sums: Floats, ranges: float) -> tuple[Floats, Floats, Floats]:
-    """Return the mean of each row with its interval, as ``_mean_interval`` does of one."""
-    n = sums.shape[1]
-    mean = sums.mean(axis=1)
-    half = student(0.5 + CONFIDENCE / 2, n - 1) * sums.std(axis=1, ddof=1) / math.sqrt(n)
-    beyond = _unseen_share(n) * ranges * (sums.max(axis=1) - sums.min(axis=1))
-    return mean, mean - half, mean + half + beyond

@@ -212,6 +212,7 @@ def apart(ours: Sequence[float], theirs: Sequence[float], confidence: float) -> 
     return Centre(middle, middle - down, middle + up)
 
 
+@cache
 def student(probability: float, freedom: int) -> float:
     """Return a quantile of Student's t."""
     return float(stdtrit(freedom, probability))

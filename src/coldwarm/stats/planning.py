@@ -6,20 +6,26 @@ of rounds (``expected``). Two candidates are compared by the differences of thes
 What a new shape costs is a cost like the others where it was measured, as a bench does with empty
 caches. Else a candidate that compiles may have to do all of its first call again, or nothing: the
 total lies between the two.
+
+Who reads a report chooses among jobs of any number of calls, shapes and processes: a ``grid`` has
+what a plan would say of each.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
 
 from coldwarm.contracts.answer import Crossing, Plan, PlanTotal, Sweep, SweepRow
-from coldwarm.contracts.base import FILLED, READINGS
+from coldwarm.contracts.base import FILLED, READINGS, WARM
 from coldwarm.contracts.reasons import because, distinct
 from coldwarm.stats.breakeven import break_even
 from coldwarm.stats.cautions import held_back
-from coldwarm.stats.costs import FEWEST, WARM_CALL, measured_calls
+from coldwarm.stats.costs import FEWEST, STATES, WARM_CALL, gather, measured_calls
 from coldwarm.stats.expected import (
     FEWEST_BY_ORDER,
     expected,
@@ -39,9 +45,10 @@ from coldwarm.stats.intervals import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from coldwarm.contracts.answer import BreakEven, Caches, Sweepable
+    from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
     from coldwarm.stats.costs import CostGroup, Costs
@@ -60,10 +67,10 @@ def plan(group: CostGroup, job: Job, over: Sweepable | None = None) -> Plan:
     known = group.known
     measured = bool(known) and all(one.series.get("empty.new") for one in known)
     job = replace(job, new_measured=measured)
-    ready = [one for one in known if missing(one, job) is None]
+    ready = [one for one in known if _missing(one, job) is None]
     held = {case.candidate: why for case in group.cases if (why := held_back(case)) is not None}
     free = [one for one in ready if one.candidate not in held]
-    best = min(free, key=lambda one: middle_s(one, job), default=None)
+    best = min(free, key=lambda one: _middle_s(one, job), default=None)
     if best is not None:  # candidates that differ in their rounds are ranked by those they share
         first = best
         best = min(free, key=lambda one: _margin_s(one, first, job))
@@ -107,20 +114,20 @@ def _with_making(ready: Sequence[Costs], job: Job) -> str | None:
     """Return the cheapest where compiling ahead of time is paid for, once for each shape."""
     if all(one.made_s is None for one in ready):
         return None
-    best = min(ready, key=lambda one: middle_s(one, job) + (one.made_s or 0.0) * job.shapes)
+    best = min(ready, key=lambda one: _middle_s(one, job) + (one.made_s or 0.0) * job.shapes)
     return best.candidate
 
 
 def _total(one: Costs, job: Job, best: Costs | None) -> PlanTotal:
-    fault = missing(one, job)
+    fault = _missing(one, job)
     if fault is not None or best is None:
         nothing: dict[str, Any] = dict.fromkeys(_FIGURES)
         absent = (*_FIGURES, "n_rounds", "rests_on", "process_rests_on")
         reasons = dict.fromkeys(absent, fault or because("no_total"))
         return PlanTotal(candidate=one.candidate, case=one.case, null_reasons=reasons, **nothing)
     made_s = None if one.made_s is None else one.made_s * job.shapes
-    low_s, high_s = bounds(one, job)
-    margin_low_s, margin_high_s = margin_bounds(one, best, job)
+    low_s, high_s = _bounds(one, job)
+    margin_low_s, margin_high_s = _margin_bounds(one, best, job)
     reasons = {}
     few = because("few_processes_each", n_needed=FEWEST_FOR_INTERVAL)
     if made_s is None:
@@ -141,7 +148,7 @@ def _total(one: Costs, job: Job, best: Costs | None) -> PlanTotal:
         candidate=one.candidate,
         case=one.case,
         total_s=_total_s(one, job),
-        new_shapes_s=new_shapes_s(one, job),
+        new_shapes_s=_new_shapes_s(one, job),
         low_s=low_s,
         high_s=high_s,
         margin_s=_margin_s(one, best, job),
@@ -257,7 +264,7 @@ class Job:
         return Job(self.calls, self.shapes, 1, "warm" if later else self.caches, self.new_measured)
 
 
-def missing(one: Costs, job: Job) -> Reason | None:
+def _missing(one: Costs, job: Job) -> Reason | None:
     """Say which cost of the job the candidate lacks, also those of a new shape."""
     extra = [*(f"{state}.call" for state in job.bounded), WARM_CALL]
     return one.missing([*job.terms(), *(extra if _recompiles(one, job) else ())])
@@ -267,7 +274,7 @@ def _recompiles(one: Costs, job: Job) -> bool:
     return one.compiles and bool(job.bounded)
 
 
-def paid(one: Costs, job: Job, share: float = 0.0) -> list[Term]:
+def _paid(one: Costs, job: Job, share: float = 0.0) -> list[Term]:
     """Return what a candidate pays for a job, and how many times.
 
     ``share``: which part of the most that new shapes may cost is paid where it was not measured:
@@ -296,10 +303,10 @@ def _new_shapes(one: Costs, job: Job) -> list[tuple[Mapping[str, float], int]]:
 
 def _total_s(one: Costs, job: Job) -> float:
     """Return the seconds of a job; new shapes that were not measured cost as a warm call does."""
-    return expected_s(paid(one, job))
+    return expected_s(_paid(one, job))
 
 
-def new_shapes_s(one: Costs, job: Job) -> float:
+def _new_shapes_s(one: Costs, job: Job) -> float:
     """Return the most that new shapes cost besides: each a whole first call, not a warm one."""
     warm = one.series.get(WARM_CALL, {})
     return sum(
@@ -308,9 +315,9 @@ def new_shapes_s(one: Costs, job: Job) -> float:
     )
 
 
-def middle_s(one: Costs, job: Job) -> float:
+def _middle_s(one: Costs, job: Job) -> float:
     """Return the total by which candidates are ranked: new shapes at half of their most."""
-    return _total_s(one, job) + new_shapes_s(one, job) / 2
+    return _total_s(one, job) + _new_shapes_s(one, job) / 2
 
 
 def _others(name: str, job: Job, *candidates: Costs) -> int:
@@ -324,16 +331,9 @@ def _others(name: str, job: Job, *candidates: Costs) -> int:
     return job.terms()[name] if more and name.endswith(".new") else 0
 
 
-def widens(one: Costs, job: Job) -> bool:
-    """Say whether bounds are widened by what other shapes may cost than those measured."""
-    if job.shapes == 1 or not job.new_measured:
-        return False
-    return any(_others(name, job, one) for name in job.terms())
-
-
-def bounds(one: Costs, job: Job) -> tuple[float, float] | tuple[None, None]:
+def _bounds(one: Costs, job: Job) -> tuple[float, float] | tuple[None, None]:
     """Bound the total, whatever new shapes cost; by nothing where there are too few processes."""
-    found = _between(expected(paid(one, job)), expected(paid(one, job, 1.0)))
+    found = _between(expected(_paid(one, job)), expected(_paid(one, job, 1.0)))
     for name in job.terms():
         if number := _others(name, job, one):
             middle = expected_s([(1.0, one.series[name])])
@@ -347,15 +347,15 @@ def _margin_s(one: Costs, best: Costs, job: Job) -> float:
 
     New shapes that were not measured are taken at half of their most.
     """
-    return 0.0 if one is best else margin(paid(one, job, 0.5), paid(best, job, 0.5)).middle
+    return 0.0 if one is best else margin(_paid(one, job, 0.5), _paid(best, job, 0.5)).middle
 
 
-def margin_bounds(one: Costs, best: Costs, job: Job) -> tuple[float, float] | tuple[None, None]:
+def _margin_bounds(one: Costs, best: Costs, job: Job) -> tuple[float, float] | tuple[None, None]:
     """Bound by how much one is dearer than the cheapest, whatever new shapes cost."""
     if one is best:
         return 0.0, 0.0
-    least = margin(paid(one, job), paid(best, job, 1.0))
-    found = _between(least, margin(paid(one, job, 1.0), paid(best, job)))
+    least = margin(_paid(one, job), _paid(best, job, 1.0))
+    found = _between(least, margin(_paid(one, job, 1.0), _paid(best, job)))
     for name in job.terms():
         if number := _others(name, job, one, best):
             sides = [(1.0, one.series[name])], [(1.0, best.series[name])]
@@ -376,13 +376,13 @@ def _ends(found: Bounded) -> tuple[float, float] | tuple[None, None]:
 
 def _process_bounds(one: Costs, job: Job) -> tuple[float, float] | tuple[None, None]:
     """Return where one process of the job will lie, whatever new shapes cost."""
-    least, most = (one_process(paid(one, job.of_one, share)) for share in (0.0, 1.0))
+    least, most = (one_process(_paid(one, job.of_one, share)) for share in (0.0, 1.0))
     return (None, None) if least is None or most is None else (least[0], most[1])
 
 
 def _rounds_of(one: Costs, job: Job) -> tuple[int, int]:
     """Return how many rounds have all costs of a job, 0 where too few, and how many only some."""
-    terms = paid(one, job)
+    terms = _paid(one, job)
     return len(whole_rounds(terms)), left_out(terms)
 
 
@@ -402,25 +402,25 @@ def _sweep(known: Sequence[Costs], job: Job, over: Sweepable) -> Sweep | None:
     ``None``: no candidate has the costs of all of these jobs.
     """
     at = {value: _at(job, over, value) for value in _swept(job, over)}
-    able = [one for one in known if all(missing(one, each) is None for each in at.values())]
+    able = [one for one in known if all(_missing(one, each) is None for each in at.values())]
     if not able:
         return None
 
     def cheapest(value: int) -> str:
         there = _at(job, over, value)
-        return min(able, key=lambda one: middle_s(one, there)).candidate
+        return min(able, key=lambda one: _middle_s(one, there)).candidate
 
     rows = [
         SweepRow(
             value=value,
             total_s={one.candidate: _total_s(one, there) for one in able},
-            new_shapes_s={one.candidate: new_shapes_s(one, there) for one in able},
-            ranked_s={one.candidate: middle_s(one, there) for one in able},
+            new_shapes_s={one.candidate: _new_shapes_s(one, there) for one in able},
+            ranked_s={one.candidate: _middle_s(one, there) for one in able},
             cheapest=cheapest(value),
         )
         for value, there in at.items()
     ]
-    crossings = [Crossing(value=v, cheapest=cheapest(v)) for v in changes(cheapest, list(at))]
+    crossings = [Crossing(value=v, cheapest=cheapest(v)) for v in _changes(cheapest, list(at))]
     return Sweep(over=over, rows=rows, crossings=crossings)
 
 
@@ -432,17 +432,17 @@ def _at(job: Job, over: Sweepable, value: int) -> Job:
 def _swept(job: Job, over: Sweepable) -> list[int]:
     """Return the values of a sweep: every shape needs a call of its own."""
     if over == "shapes":
-        return sorted({*(value for value in ladder(job.calls) if value < job.calls), job.calls})
+        return sorted({*(value for value in _ladder(job.calls) if value < job.calls), job.calls})
     planned = job.calls if over == "calls" else job.processes
     fewest = job.shapes if over == "calls" else 1
-    values = ladder(max(_BEYOND * planned, _LEAST_SWEPT))
+    values = _ladder(max(_BEYOND * planned, _LEAST_SWEPT))
     return sorted({*(value for value in values if value > fewest), fewest, planned})
 
 
 _STEPS = (1, 2, 5)
 
 
-def ladder(most: int) -> list[int]:
+def _ladder(most: int) -> list[int]:
     """Return 1, 2, 5, 10, 20, … up to the first that is at least ``most``."""
     values: list[int] = []
     power = 1
@@ -454,7 +454,7 @@ def ladder(most: int) -> list[int]:
         power *= 10
 
 
-def changes(cheapest: Callable[[int], str], values: Sequence[int]) -> list[int]:
+def _changes(cheapest: Callable[[int], str], values: Sequence[int]) -> list[int]:
     """Return each number, between the first and last value, from which another one is cheapest.
 
     Totals are straight lines, of which each is the lowest on one stretch only: between two
@@ -504,3 +504,206 @@ def _settings(cases: Sequence[CaseResult], *, filled: bool) -> dict[str, Any]:
         "filled_s": ours,
         "filled_by_default_s": by_default,
     }
+
+
+MOST_CALLS = 1_000_000
+"""The largest number of calls that a reader may choose."""
+_STEP = 1.2
+"""Between numbers of measured calls at which a change is looked for."""
+_SHAPES = (1, 10, 100)
+_PROCESSES = (1, 10, 100)
+_CACHES: tuple[Caches, ...] = ("cold", "kept", "warm")
+
+
+@dataclass(frozen=True)
+class _Curve:
+    """Expected totals in seconds and their bounds, one for each number of calls.
+
+    ``None`` in place of bounds where there are too few processes for any of them.
+    """
+
+    total_s: list[float]
+    low_s: list[float] | None
+    high_s: list[float] | None
+
+    def times(self, number: int) -> _Curve:
+        """Return the cost of so many processes alike."""
+        low_s, high_s = self.low_s, self.high_s
+        return _Curve(
+            [number * one for one in self.total_s],
+            None if low_s is None else [number * one for one in low_s],
+            None if high_s is None else [number * one for one in high_s],
+        )
+
+
+@dataclass(frozen=True)
+class JobSetting:
+    """A job but for its number of calls, and what it costs at each of ``calls``.
+
+    ``cheapest`` has the lowest total at each number, new shapes that were not measured at half of
+    their most; ``told_apart`` says whether every other candidate is dearer with confidence.
+    """
+
+    caches: Caches
+    shapes: int
+    processes: int
+    calls: list[int]
+    curves: Mapping[str, _Curve]
+    cheapest: list[str]
+    told_apart: list[bool]
+    measured: Mapping[str, int]
+    """By candidate, the calls of a process up to which its total is measured; beyond them it is
+    extrapolated. Without an entry: nothing is known of it."""
+    crossings: list[tuple[int, str]]
+    """Numbers of calls from which another candidate is the cheapest, and which."""
+
+
+def grid(
+    known: Sequence[Costs],
+    asked: set[CacheMode],
+    shapes: Sequence[int] = _SHAPES,
+    processes: Sequence[int] = _PROCESSES,
+) -> list[JobSetting]:
+    """Cost the jobs of all settings that can be with what was ``asked`` for.
+
+    A candidate is in a setting where it has all costs of it; a setting without any is left out.
+    The first of ``processes`` is 1.
+    """
+    measured = bool(known) and all(one.series.get("empty.new") for one in known)
+    found = []
+    for caches in _CACHES:
+        alike = caches != "kept"  # all processes find the same, so that sums are multiples
+        for number in processes[:1] if alike else processes[1:]:
+            for n_shapes in shapes:
+                job = Job(MOST_CALLS, n_shapes, number, caches, measured)
+                needed = {STATES[state] for state in job.starts} | {WARM}
+                if needed <= asked and (made := _setting(known, job)) is not None:
+                    found += [made, *(_times(made, n) for n in processes[1:] if alike)]
+    return found
+
+
+def _times(one: JobSetting, processes: int) -> JobSetting:
+    """Return what so many processes cost where one costs this."""
+    curves = {name: curve.times(processes) for name, curve in one.curves.items()}
+    return replace(one, processes=processes, curves=curves)
+
+
+def _setting(known: Sequence[Costs], most: Job) -> JobSetting | None:
+    able = [one for one in known if _missing(one, most) is None]
+    if not able:
+        return None
+    calls = sorted({n for n in _numbers(able) if n > most.shapes} | {most.shapes})
+    jobs = [replace(most, calls=n) for n in calls]
+    cheapest = [min(able, key=lambda one, job=job: _middle_s(one, job)) for job in jobs]  # type: ignore[misc]
+    return JobSetting(
+        caches=most.caches,
+        shapes=most.shapes,
+        processes=most.processes,
+        calls=calls,
+        curves={one.candidate: _curve(one, jobs) for one in able},
+        cheapest=[one.candidate for one in cheapest],
+        told_apart=[_told_apart(able, *each) for each in zip(cheapest, jobs, strict=True)],
+        measured={one.candidate: n for one in able if (n := one.measured_calls) is not None},
+        crossings=list(_crossings(able, most, calls)),
+    )
+
+
+def _numbers(able: Sequence[Costs]) -> set[int]:
+    """Return the numbers of calls that are costed: rounded ones, and where measuring ended."""
+    ends = (one.measured_calls for one in able)
+    return {*_ladder(MOST_CALLS), *(n for n in ends if n is not None and n < MOST_CALLS)}
+
+
+def _curve(one: Costs, jobs: Sequence[Job]) -> _Curve:
+    totals = [_total_s(one, job) for job in jobs]
+    found = [_bounds(one, job) for job in jobs]
+    lows = [low for low, _ in found if low is not None]
+    highs = [high for _, high in found if high is not None]
+    return _Curve(totals, lows, highs) if len(lows) == len(jobs) else _Curve(totals, None, None)
+
+
+def _told_apart(able: Sequence[Costs], best: Costs, job: Job) -> bool:
+    """Say whether all others are dearer than the cheapest; of one alone, no."""
+    lows = [_margin_bounds(one, best, job)[0] for one in able if one is not best]
+    return bool(lows) and all(low is not None and low > 0 for low in lows)
+
+
+def _crossings(able: Sequence[Costs], most: Job, calls: Sequence[int]) -> Iterator[tuple[int, str]]:
+    """Find where another is the cheapest: beyond what was measured, totals are straight lines."""
+    straight = most.shapes + FEWEST
+    ends = max([straight, *(one.measured_calls or 0 for one in able)]) + most.shapes
+    near = {math.ceil(straight * _STEP**power) for power in range(200)}
+    first = range(most.shapes, straight + 1)
+    at = sorted({*first, *(n for n in near if n < ends), *calls, ends, MOST_CALLS})
+    jobs = [replace(most, calls=n) for n in at]
+    known = {one.candidate: [_middle_s(one, job) for job in jobs] for one in able}
+
+    def cheapest(n: int) -> str:
+        return min(known, key=lambda name: float(np.interp(n, at, known[name])))
+
+    yield from ((n, cheapest(n)) for n in _changes(cheapest, at))
+
+
+class _Total(NamedTuple):
+    """The expected total of a candidate at a number of calls, with its bounds."""
+
+    candidate: str
+    caches: Caches
+    calls: int
+    total_s: float
+    low_s: float | None
+    high_s: float | None
+    extrapolated: bool
+    """Whether a process made fewer calls: later ones are taken to cost what the last ones did."""
+
+
+class _Crossing(NamedTuple):
+    """A number of calls from which another candidate is the cheapest, and what it costs there."""
+
+    caches: Caches
+    calls: int
+    candidate: str
+    total_s: float
+
+
+def settings(cases: Sequence[CaseResult]) -> list[JobSetting]:
+    """Return the settings of one process and one shape; none of scenarios."""
+    if not cases or cases[0].scenario:
+        return []
+    group = gather(cases[0].group, cases)
+    asked = set(cases[0].protocol.cache_modes)
+    if not asked >= {WARM} or not asked & set(STATES.values()):
+        return []
+    return grid(group.known, asked, shapes=(1,), processes=(1,))
+
+
+def totals(found: Sequence[JobSetting]) -> list[_Total]:
+    """Return the totals of settings, a row for each candidate and number of calls."""
+    return [
+        _Total(
+            name,
+            one.caches,
+            calls,
+            curve.total_s[at],
+            None if curve.low_s is None else curve.low_s[at],
+            None if curve.high_s is None else curve.high_s[at],
+            calls > one.measured.get(name, calls),
+        )
+        for one in found
+        for name, curve in one.curves.items()
+        for at, calls in enumerate(one.calls)
+    ]
+
+
+def crossings(found: Sequence[JobSetting]) -> list[_Crossing]:
+    """Return from where on another candidate is the cheapest, by the expected totals."""
+    return [
+        _Crossing(one.caches, calls, name, _on_curve(one, name, calls))
+        for one in found
+        for calls, name in one.crossings
+    ]
+
+
+def _on_curve(one: JobSetting, name: str, calls: int) -> float:
+    """Return a total at a number of calls; between two that are there it is a straight line."""
+    return float(np.interp(calls, one.calls, one.curves[name].total_s))

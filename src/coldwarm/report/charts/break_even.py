@@ -19,7 +19,7 @@ from coldwarm.report.charts.marks import (
     seconds,
 )
 from coldwarm.report.words import MODE_NAMES
-from coldwarm.stats import plan_grid
+from coldwarm.stats import planning
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.answer import Caches
     from coldwarm.report.charts.chart import Row, Spec
     from coldwarm.report.charts.workload import Workload
-    from coldwarm.stats.plan_grid import JobSetting
+    from coldwarm.stats.planning import JobSetting
 
 _TWO_COLUMNS = 480
 """Width from which two panels stand side by side."""
@@ -37,7 +37,7 @@ _HEIGHT = 165
 
 @lru_cache(maxsize=2)
 def _settings(workload: Workload) -> list[JobSetting]:
-    return plan_grid.settings(workload.cases)
+    return planning.settings(workload.cases)
 
 
 def break_even(workload: Workload, width: int = WIDTH) -> Chart | None:
@@ -45,11 +45,11 @@ def break_even(workload: Workload, width: int = WIDTH) -> Chart | None:
     settings = _settings(workload)
     wide = width >= _TWO_COLUMNS and len(settings) > 1
     panel = (width - _GAP) // 2 if wide else width
-    changes = [one.calls for one in plan_grid.crossings(settings)]
+    changes = [one.calls for one in planning.crossings(settings)]
     most = strips.last(workload, changes)
     found = {
-        "totals": [row for row in rows(plan_grid.totals(settings)) if row["calls"] <= most],
-        "crossings": [row for row in rows(plan_grid.crossings(settings)) if row["calls"] <= most],
+        "totals": [row for row in rows(planning.totals(settings)) if row["calls"] <= most],
+        "crossings": [row for row in rows(planning.crossings(settings)) if row["calls"] <= most],
         "cheapest": strips.ranges(workload, most, panel),
     }
     if not found["totals"]:

@@ -18,7 +18,7 @@ from coldwarm.report.page.template import WIDTHS, Drawing, Section
 from coldwarm.report.sentences import words
 from coldwarm.report.words import MADE_TITLE
 from coldwarm.stats.costs import gather
-from coldwarm.stats.plan_grid import MOST_CALLS, crossings, grid, totals
+from coldwarm.stats.planning import MOST_CALLS, crossings, grid, totals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
