@@ -66,7 +66,7 @@ def totals(draw: Draw, n: int, trials: int) -> float:
     rng, hits, truth = np.random.default_rng([n, trials, 4]), 0, _mean(draw, n)
     for _ in range(trials):
         found = expected(_process(draw, rng, n))
-        hits += (found.low or 0.0) <= truth <= (found.high or 0.0)
+        hits += found.low <= truth <= found.high
     return hits / trials
 
 
@@ -78,7 +78,7 @@ def margins(draw: Draw, n: int, trials: int) -> float:
         truth = mean / 2 * math.exp(COMMON**2 / 2) * (2.0 - 1.5)
         ours, theirs = ([_slowed(t, common) for t in _process(draw, rng, n)] for _ in range(2))
         found = margin(ours, [(0.75 * number, series) for number, series in theirs])
-        hits += (found.low or 0.0) <= truth <= (found.high or 0.0)
+        hits += found.low <= truth <= found.high
     return hits / trials
 
 

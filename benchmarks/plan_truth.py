@@ -64,8 +64,10 @@ class Prediction:
             return "inside"
         series = {str(number): seconds for number, seconds in enumerate(self.measured_s)}
         found = margin([(1.0, series)], [(0.0, series)])  # their mean with its interval
-        meets = found.low is not None and found.low <= self.high_s
-        return "meets" if meets and found.high is not None and found.high >= self.low_s else MISSED
+        known = found.ends != (None, None)
+        return (
+            "meets" if known and found.low <= self.high_s and found.high >= self.low_s else MISSED
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,11 +8,10 @@ because they differ in what they compile and all of them are paid for.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from coldwarm.stats.expected import expected, middle_s
-from coldwarm.stats.intervals import CONFIDENCE, Bounded, estimate, median_of, widened
+from coldwarm.stats.intervals import CONFIDENCE, Interval, median_of, paired, widened
 from coldwarm.stats.selection import by_round, counted
 from coldwarm.stats.summarise import figure, later_steps
 
@@ -30,7 +29,7 @@ def predict(
     steps: int,
     new: int,
     other_shapes: bool = False,
-) -> Bounded | None:
+) -> Interval | None:
     """Return what a loop is expected to take from the start of its process.
 
     ``None`` where a cost is unknown.
@@ -51,9 +50,9 @@ def predict(
     for name, number in numbers.items():
         if other_shapes and name != "start":
             shapes = _by_place(valid, compiling=name == "step.compiling")
-            among, middle = estimate(shapes, CONFIDENCE), middle_s([(1.0, series[name])])
-            found = widened(found, number, middle, among)
-    return found if found.low is None else replace(found, low=max(0.0, found.low))
+            among = paired(list(shapes.values()), CONFIDENCE).not_negative
+            found = widened(found, number, middle_s([(1.0, series[name])]), among)
+    return found if found.ends == (None, None) else found.not_negative
 
 
 def _series(observations: Sequence[Observation], name: str) -> dict[str, float]:

@@ -27,7 +27,7 @@ from coldwarm.contracts.answer import BreakEven
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.costs import FEWEST, WARM_CALL, Costs, measured_calls
 from coldwarm.stats.expected import left_out, margin, whole_rounds
-from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_INTERVAL, Centre, paired_rows
+from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_INTERVAL, Interval, paired_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     Paid = Callable[[float], list[Term]]
     """What a candidate pays for a number of calls."""
     Bounds = tuple[Floats, Floats, Floats]
-    """Centres, and their lower and upper bounds."""
+    """Intervals, and their lower and upper bounds."""
 
 
 _STEP = 1.2
@@ -108,15 +108,15 @@ def break_even(ours: Costs, theirs: Costs, reading: Reading) -> BreakEven:
     held = dearer(ours, theirs, needed)
 
     tried = held.bounded(np.array([_IN_THE_END, *_TRIED], dtype=np.float64), CONFIDENCE)
-    known: dict[int | None, Centre] = {
-        calls: Centre(*(float(one[place]) for one in tried))
+    known: dict[int | None, Interval] = {
+        calls: Interval(*(float(one[place]) for one in tried))
         for place, calls in enumerate([None, *_TRIED])
     }
 
-    def at(calls: int | None) -> Centre:
+    def at(calls: int | None) -> Interval:
         if calls not in known:
             number = np.array([calls], dtype=np.float64)
-            known[calls] = Centre(*(float(one[0]) for one in held.bounded(number, CONFIDENCE)))
+            known[calls] = Interval(*(float(one[0]) for one in held.bounded(number, CONFIDENCE)))
         return known[calls]
 
     found = _Bounded(
@@ -336,9 +336,8 @@ def _paid(one: Costs, needed: Needed, calls: float) -> list[Term]:
 def _by_sides(ours: Paid, theirs: Paid) -> Callable[[Floats, float], Bounds]:
     def bounded(calls: Floats, confidence: float) -> Bounds:
         found = [margin(ours(n), theirs(n), confidence) for n in calls.tolist()]
-        low = [-math.inf if one.low is None else one.low for one in found]
-        high = [math.inf if one.high is None else one.high for one in found]
-        return np.array([one.middle for one in found]), np.array(low), np.array(high)
+        middle, low, high = np.array([(one.middle, one.low, one.high) for one in found]).T
+        return middle, low, high
 
     return bounded
 

@@ -32,7 +32,7 @@ from coldwarm.stats.comparable import are_unit, lone
 from coldwarm.stats.intervals import (
     FEWEST_FOR_CONFIDENCE,
     FEWEST_FOR_INTERVAL,
-    Centre,
+    Interval,
     centre,
     student,
 )
@@ -298,9 +298,9 @@ def compare_runs(
     error = math.sqrt(squares / freedom * (1 / len(ours) + 1 / len(theirs)))
     middle = means[0] - means[1]
 
-    def bounded(confidence: float) -> Centre:
+    def bounded(confidence: float) -> Interval:
         half = student(0.5 + confidence / 2, freedom) * error
-        return Centre(middle, middle - half, middle + half)
+        return Interval(middle, middle - half, middle + half)
 
     basis = because("separate_runs", n_ours=len(ours), n_baseline=len(theirs))
     found = Differences(bounded, extent, freedom + 2, basis)

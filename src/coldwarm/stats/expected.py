@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_INTERVAL, Bounded, student
+from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_INTERVAL, Interval, joined, student
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -73,27 +73,27 @@ def middle_s(terms: Sequence[Term]) -> float:
     return math.fsum(number * _mean(list(series.values())) for number, series in terms)
 
 
-def expected(terms: Sequence[Term], confidence: float = CONFIDENCE) -> Bounded:
-    """Return the expected sum with its interval, which allows for bursts that nobody met."""
-    return _of_one_side(terms, confidence, _RANGES_UNSEEN)
+def expected(
+    terms: Sequence[Term], confidence: float = CONFIDENCE, ranges: float = _RANGES_UNSEEN
+) -> Interval:
+    """Return the expected sum with its interval, which allows for bursts that nobody met.
 
-
-def _of_one_side(terms: Sequence[Term], confidence: float, ranges: float) -> Bounded:
+    ``ranges``: what a process that was struck costs more.
+    """
     if rounds := whole_rounds(terms):
-        found = _mean_interval(_sums(terms, rounds), confidence, ranges)
-        return Bounded(found.middle, _not_negative(found.low), found.high)
-    each = 1 - (1 - confidence) / len(terms)
-    middle = middle_s(terms)
+        return _mean_interval(_sums(terms, rounds), confidence, ranges).not_negative
     if min(len(series) for _, series in terms) < FEWEST_FOR_INTERVAL:
-        return Bounded(middle, None, None)
-    low = high = 0.0
-    for number, series in terms:
-        found = _mean_interval([number * value for value in series.values()], each, ranges)
-        low, high = low + (found.low or 0.0), high + (found.high or 0.0)
-    return Bounded(middle, _not_negative(low), high)
+        return Interval(middle_s(terms), -math.inf, math.inf)
+    each = 1 - (1 - confidence) / len(terms)
+    found = [
+        _mean_interval([number * value for value in series.values()], each, ranges)
+        for number, series in terms
+    ]
+    low, high = sum(one.low for one in found), sum(one.high for one in found)
+    return Interval(middle_s(terms), low, high).not_negative
 
 
-def _mean_interval(values: Sequence[float], confidence: float, ranges: float = 0.0) -> Bounded:
+def _mean_interval(values: Sequence[float], confidence: float, ranges: float = 0.0) -> Interval:
     """Return the mean of two values or more with its interval by Student's t.
 
     ``ranges``: what a further process that was struck takes more, in ranges of the values; the
@@ -102,7 +102,7 @@ def _mean_interval(values: Sequence[float], confidence: float, ranges: float = 0
     found = np.asarray(values, dtype=np.float64)
     half = student(0.5 + confidence / 2, len(found) - 1) * _deviation(found) / math.sqrt(len(found))
     mean = _mean(values)
-    return Bounded(mean, mean - half, mean + half + _unseen(values, ranges))
+    return Interval(mean, mean - half, mean + half + _unseen(values, ranges))
 
 
 def _unseen(values: Sequence[float], ranges: float) -> float:
@@ -136,22 +136,17 @@ def _further_value(values: Sequence[float]) -> tuple[float, float]:
     return min(float(low), float(ordered[0])), max(float(high), most)
 
 
-def margin(ours: Sequence[Term], theirs: Sequence[Term], confidence: float = CONFIDENCE) -> Bounded:
+def margin(
+    ours: Sequence[Term], theirs: Sequence[Term], confidence: float = CONFIDENCE
+) -> Interval:
     """Return by how much our expected sum exceeds theirs.
 
-    From the differences of rounds that have all costs of both sides; else from the two sides
-    (recovered variances).
+    From the differences of rounds that have all costs of both sides; else from the two sides.
     """
     if rounds := whole_rounds(ours, theirs):
         pairs = zip(_sums(ours, rounds), _sums(theirs, rounds), strict=True)
         return _mean_interval([mine - other for mine, other in pairs], confidence)
-    first, second = (_of_one_side(side, confidence, 0.0) for side in (ours, theirs))
-    middle = first.middle - second.middle
-    if first.low is None or first.high is None or second.low is None or second.high is None:
-        return Bounded(middle, None, None)
-    down = math.hypot(first.middle - first.low, second.high - second.middle)
-    up = math.hypot(first.high - first.middle, second.middle - second.low)
-    return Bounded(middle, middle - down, middle + up)
+    return joined(*(expected(side, confidence, 0.0) for side in (ours, theirs)))
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -160,7 +155,3 @@ def _mean(values: Sequence[float]) -> float:
 
 def _deviation(values: Floats) -> float:
     return float(values.std(ddof=1))
-
-
-def _not_negative(low: float | None) -> float | None:
-    return None if low is None else max(0.0, low)

@@ -63,12 +63,23 @@ class _Interval:
 
 
 @dataclass(frozen=True)
-class Centre:
-    """The centre of paired differences and its bounds."""
+class Interval:
+    """A figure and its bounds, which are infinite where too few values give any."""
 
     middle: float
     low: float
     high: float
+
+    @property
+    def ends(self) -> tuple[float, float] | tuple[None, None]:
+        """The two bounds; ``None`` where there are none."""
+        known = math.isfinite(self.low) and math.isfinite(self.high)
+        return (self.low, self.high) if known else (None, None)
+
+    @property
+    def not_negative(self) -> Interval:
+        """The same of what cannot be below 0."""
+        return Interval(self.middle, max(0.0, self.low), self.high)
 
 
 def common_rounds(ours: Mapping[str, object], theirs: Mapping[str, object]) -> list[str]:
@@ -126,12 +137,6 @@ def median_interval(values: Sequence[float], *, confidence: float = CONFIDENCE) 
     return _Interval(float(low), float(high), confidence=confidence)
 
 
-def _bounds(values: Sequence[float], *, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """Bound the median of two values or more at a confidence, whatever their sign and number."""
-    found = paired(values, confidence)
-    return found.low, found.high
-
-
 def range_confidence(n: int) -> float:
     """Return the chance that the range of ``n`` independent values holds their median."""
     return 1.0 - 2.0 ** (1 - n)
@@ -180,13 +185,15 @@ def _between_ranks(ordered: Floats, confidence: float) -> tuple[Floats, Floats]:
     return low, outer + weight * (inner - outer)
 
 
-def paired(values: Sequence[float], confidence: float) -> Centre:
-    """Bound the median of two differences of rounds or more, at a confidence.
+def paired(values: Sequence[float], confidence: float) -> Interval:
+    """Bound the median of values, such as differences of rounds, at a confidence.
 
-    Exchanging the sides changes only the sign.
+    Exchanging the sides changes only the sign. A single value has no bounds.
     """
+    if len(values) < FEWEST_FOR_INTERVAL:
+        return Interval(median_of(values), -math.inf, math.inf)
     found = paired_rows(np.asarray(values, dtype=np.float64), confidence)
-    return Centre(*(float(one) for one in found))
+    return Interval(*(float(one) for one in found))
 
 
 def paired_rows(values: Floats, confidence: float) -> tuple[Floats, Floats, Floats]:
@@ -200,16 +207,17 @@ def paired_rows(values: Floats, confidence: float) -> tuple[Floats, Floats, Floa
     return middle, *_between_ranks(ordered, confidence)
 
 
-def apart(ours: Sequence[float], theirs: Sequence[float], confidence: float) -> Centre:
-    """Bound how much ours exceed theirs, by joining the two intervals (recovered variances)."""
-    (low_1, high_1), (low_2, high_2) = (
-        _bounds(side, confidence=confidence) for side in (ours, theirs)
-    )
-    middle_1, middle_2 = float(np.median(ours)), float(np.median(theirs))
-    down = math.hypot(middle_1 - low_1, high_2 - middle_2)
-    up = math.hypot(high_1 - middle_1, middle_2 - low_2)
-    middle = middle_1 - middle_2
-    return Centre(middle, middle - down, middle + up)
+def apart(ours: Sequence[float], theirs: Sequence[float], confidence: float) -> Interval:
+    """Bound how much the median of ours exceeds that of theirs, which share no rounds."""
+    return joined(paired(ours, confidence), paired(theirs, confidence))
+
+
+def joined(first: Interval, second: Interval) -> Interval:
+    """Bound how much the first figure exceeds the second one, from both (recovered variances)."""
+    down = math.hypot(first.middle - first.low, second.high - second.middle)
+    up = math.hypot(first.high - first.middle, second.middle - second.low)
+    middle = first.middle - second.middle
+    return Interval(middle, middle - down, middle + up)
 
 
 @cache
@@ -218,37 +226,17 @@ def student(probability: float, freedom: int) -> float:
     return float(stdtrit(freedom, probability))
 
 
-@dataclass(frozen=True)
-class Bounded:
-    """A figure in seconds; ``low`` and ``high`` are ``None`` where there are too few processes."""
-
-    middle: float
-    low: float | None
-    high: float | None
-
-
-def estimate(series: Series, confidence: float) -> Bounded:
-    """Return the median of one process or more, and its interval from two on."""
-    values = list(series.values())
-    if len(values) < FEWEST_FOR_INTERVAL:
-        return Bounded(median_of(values), None, None)
-    low, high = _bounds(values, confidence=confidence)
-    return Bounded(median_of(values), max(0.0, low), high)
-
-
-def widened(total: Bounded, number: float, middle: float, among: Bounded) -> Bounded:
+def widened(total: Interval, number: float, middle: float, among: Interval) -> Interval:
     """Return a total that pays a cost so many times, widened to what that is ``among`` others.
 
-    ``middle`` is the cost in the total. Unbounded where one of the two is.
+    ``middle`` is the cost in the total.
     """
-    if total.low is None or total.high is None or among.low is None or among.high is None:
-        return Bounded(total.middle, None, None)
     down = number * max(0.0, middle - among.low)
     up = number * max(0.0, among.high - middle)
-    return Bounded(total.middle, total.low - down, total.high + up)
+    return Interval(total.middle, total.low - down, total.high + up)
 
 
-def difference(ours: Series, theirs: Series, confidence: float) -> Bounded:
+def difference(ours: Series, theirs: Series, confidence: float) -> Interval:
     """Return by how much the median of ours exceeds that of theirs, with its interval.
 
     Processes of the same round ran next to each other: they are paired where enough rounds are
@@ -257,22 +245,8 @@ def difference(ours: Series, theirs: Series, confidence: float) -> Bounded:
     """
     common = common_rounds(ours, theirs)
     if common:
-        return _of_rounds([ours[key] - theirs[key] for key in common], confidence)
-    return _of_sides(list(ours.values()), list(theirs.values()), confidence)
-
-
-def _of_rounds(differences: Sequence[float], confidence: float) -> Bounded:
-    if len(differences) < FEWEST_FOR_INTERVAL:
-        return Bounded(median_of(differences), None, None)
-    found = paired(differences, confidence)
-    return Bounded(found.middle, found.low, found.high)
-
-
-def _of_sides(ours: Sequence[float], theirs: Sequence[float], confidence: float) -> Bounded:
-    if min(len(ours), len(theirs)) < FEWEST_FOR_INTERVAL:
-        return Bounded(median_of(ours) - median_of(theirs), None, None)
-    found = apart(ours, theirs, confidence)
-    return Bounded(found.middle, found.low, found.high)
+        return paired([ours[key] - theirs[key] for key in common], confidence)
+    return apart(list(ours.values()), list(theirs.values()), confidence)
 
 
 def median_of(values: Sequence[float]) -> float:

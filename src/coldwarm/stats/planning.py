@@ -38,9 +38,9 @@ from coldwarm.stats.expected import middle_s as expected_s
 from coldwarm.stats.intervals import (
     CONFIDENCE,
     FEWEST_FOR_INTERVAL,
-    Bounded,
+    Interval,
     difference,
-    estimate,
+    paired,
     widened,
 )
 
@@ -337,9 +337,9 @@ def _bounds(one: Costs, job: Job) -> tuple[float, float] | tuple[None, None]:
     for name in job.terms():
         if number := _others(name, job, one):
             middle = expected_s([(1.0, one.series[name])])
-            found = widened(found, number, middle, estimate(one.by_shape, CONFIDENCE))
-    low_s, high_s = _ends(found)
-    return (None, None) if low_s is None or high_s is None else (max(0.0, low_s), high_s)
+            among = paired(list(one.by_shape.values()), CONFIDENCE).not_negative
+            found = widened(found, number, middle, among)
+    return found.not_negative.ends
 
 
 def _margin_s(one: Costs, best: Costs, job: Job) -> float:
@@ -361,17 +361,11 @@ def _margin_bounds(one: Costs, best: Costs, job: Job) -> tuple[float, float] | t
             sides = [(1.0, one.series[name])], [(1.0, best.series[name])]
             among = difference(one.by_shape, best.by_shape, CONFIDENCE)
             found = widened(found, number, margin(*sides).middle, among)
-    return _ends(found)
+    return found.ends
 
 
-def _between(least: Bounded, most: Bounded) -> Bounded:
-    return Bounded(least.middle, least.low, most.high)
-
-
-def _ends(found: Bounded) -> tuple[float, float] | tuple[None, None]:
-    if found.low is None or found.high is None:
-        return None, None
-    return found.low, found.high
+def _between(least: Interval, most: Interval) -> Interval:
+    return Interval(least.middle, least.low, most.high)
 
 
 def _process_bounds(one: Costs, job: Job) -> tuple[float, float] | tuple[None, None]:

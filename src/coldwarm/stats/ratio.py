@@ -48,7 +48,7 @@ from coldwarm.contracts.reasons import because
 from coldwarm.stats.intervals import (
     FEWEST_FOR_CONFIDENCE,
     FEWEST_FOR_INTERVAL,
-    Centre,
+    Interval,
     apart,
     common_rounds,
     fewest_common,
@@ -91,7 +91,7 @@ _PLACES: dict[_Verdict, str] = {
 class Differences:
     """What two sides have shown of the logarithm of their ratio."""
 
-    bounded: Callable[[float], Centre]
+    bounded: Callable[[float], Interval]
     """The centre and its bounds at a confidence."""
     extent: tuple[float, float]
     """The least and the largest that any round, or any two processes, show."""
@@ -222,7 +222,7 @@ def compare_differences(  # noqa: PLR0913 - as ``compare``
     few = found.n < FEWEST_FOR_CONFIDENCE
     at = found.bounded(confidence)
     if few:
-        at, confidence = Centre(at.middle, *found.extent), range_confidence(found.n)
+        at, confidence = Interval(at.middle, *found.extent), range_confidence(found.n)
         verdict, reason = _of_few(found)
     else:
         verdict = _verdict(at, band)
@@ -247,7 +247,7 @@ def compare_differences(  # noqa: PLR0913 - as ``compare``
 
 def _of_few(found: Differences) -> tuple[_Verdict, Reason]:
     """Call a difference only where each value is far beyond all of the other side."""
-    verdict = _verdict(Centre(0.0, *found.extent), math.log(FAR))
+    verdict = _verdict(Interval(0.0, *found.extent), math.log(FAR))
     if found.n < FEWEST_FOR_FAR or verdict not in {"faster", "slower"}:
         needed = FEWEST_FOR_CONFIDENCE
         return "undecided", because("few_for_verdict", found.basis, n_needed=needed)
@@ -279,7 +279,7 @@ def fault(sides: Mapping[str, Rounds]) -> Reason | None:
     return None
 
 
-def _verdict(ratio: Centre, band: float) -> _Verdict:
+def _verdict(ratio: Interval, band: float) -> _Verdict:
     if ratio.high < -band:
         return "faster"
     if ratio.low > band:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from coldwarm.contracts.base import WARM
 from coldwarm.contracts.policy import Policy
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.snapshot import RepeatedCase, RepeatedFigure
 from coldwarm.stats.compared_figures import judge, worded
-from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
+from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE, Interval, joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,14 +33,6 @@ _RESOLUTION = 0.2
 _THRESHOLDS: dict[MetricKind, float] = {"cold": 0.1, "warm": 0.1, "memory": 0.1}
 """The relative difference that matters between two runs at different times."""
 _DIFFERENT = {"faster", "slower"}
-
-
-class _Apart(NamedTuple):
-    """By how much a replica differs from its original: their ratio, with its interval."""
-
-    ratio: float
-    low: float
-    high: float
 
 
 def in_seconds(
@@ -104,7 +96,7 @@ def _by_seconds(case: CaseResult, one: ComparedMetric) -> RepeatedFigure:
     low, high = (stated.low, stated.high) if stated is not None else (None, None)
     apart = None
     if one.ratio is not None and one.low is not None and one.high is not None:
-        apart = _Apart(one.ratio, one.low, one.high)
+        apart = Interval(one.ratio, one.low, one.high)
     return RepeatedFigure(
         metric=one.metric,
         kind=one.kind,
@@ -159,7 +151,7 @@ def _by_ratio(one: Comparison, other: Comparison) -> RepeatedFigure:
         original_low=one.low,
         original_high=one.high,
         replica=other.ratio,
-        ratio=apart.ratio if apart else None,
+        ratio=apart.middle if apart else None,
         low=apart.low if apart else None,
         high=apart.high if apart else None,
         threshold=threshold,
@@ -172,8 +164,8 @@ def _by_ratio(one: Comparison, other: Comparison) -> RepeatedFigure:
     )
 
 
-def _joined(one: Comparison, other: Comparison) -> _Apart | None:
-    """Return the ratio of two ratios, its interval from theirs (Donner and Zou, as in ``ratio``).
+def _joined(one: Comparison, other: Comparison) -> Interval | None:
+    """Return the ratio of two ratios, its interval from theirs (``joined``).
 
     ``None`` where either is told from a range of too few rounds.
     """
@@ -182,15 +174,13 @@ def _joined(one: Comparison, other: Comparison) -> _Apart | None:
         return None
     if any(value is None or value <= 0 for value in values):
         return None
-    first, low, high, second, other_low, other_high = (math.log(value or 1) for value in values)
-    middle = second - first
-    down = math.hypot(second - other_low, high - first)
-    up = math.hypot(other_high - second, first - low)
-    return _Apart(math.exp(middle), math.exp(middle - down), math.exp(middle + up))
+    logs = [math.log(value or 1) for value in values]
+    found = joined(Interval(*logs[3:]), Interval(*logs[:3]))
+    return Interval(math.exp(found.middle), math.exp(found.low), math.exp(found.high))
 
 
-def _smallest_detectable(apart: _Apart, threshold: float) -> float:
-    half = max(math.log(apart.high / apart.ratio), math.log(apart.ratio / apart.low))
+def _smallest_detectable(apart: Interval, threshold: float) -> float:
+    half = max(math.log(apart.high / apart.middle), math.log(apart.middle / apart.low))
     return math.expm1(half + math.log1p(threshold))
 
 
@@ -201,7 +191,7 @@ def _within(value: float | None, low: float | None, high: float | None) -> bool 
 
 
 def _agreement(
-    apart: _Apart | None, shown: float | None, threshold: float, *, different: bool
+    apart: Interval | None, shown: float | None, threshold: float, *, different: bool
 ) -> Agreement:
     if different:
         return "disagrees"
