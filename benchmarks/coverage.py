@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from coldwarm.stats.distribution import assess
-from coldwarm.stats.intervals import median_interval
+from coldwarm.stats.intervals import assess, median_interval
 from coldwarm.stats.ratio import compare, held
 
 if TYPE_CHECKING:

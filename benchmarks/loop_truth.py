@@ -103,7 +103,7 @@ def _pair(run: runs.Run, loop: Loop, name: str, spent: list[float]) -> Pair:
     new = loop.shapes if registry.backends()[name].compiles else 0
     other = loop.told_by != loop.workload
     found = predict(told.observations, EMPTY, steps=loop.steps, new=new, other_shapes=other)
-    if found is None or found.low is None or found.high is None:
+    if found is None or found.ends == (None, None):
         sys.exit(f"{told.case} has too few valid processes: {told.reason}")
     return Pair(found.middle, found.low, found.high, spent, loop=loop, backend=name)
 

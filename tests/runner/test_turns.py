@@ -13,7 +13,7 @@ from coldwarm.contracts.observation import Block
 from coldwarm.runner.case_list import BLOCK_S, BLOCKS, Options
 from coldwarm.runner.rounds import _FIRST_S, _block_count, _BlockPlan
 from coldwarm.runner.rounds import _Turns as Turns
-from coldwarm.stats.distribution import MEDIAN_ERROR
+from coldwarm.stats.intervals import MEDIAN_ERROR
 
 if TYPE_CHECKING:
     from coldwarm.runner.launch import Running

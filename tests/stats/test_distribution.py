@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from coldwarm.contracts.reasons import because
-from coldwarm.stats import distribution
-from coldwarm.stats.distribution import summary
+from coldwarm.stats import intervals
+from coldwarm.stats.intervals import summary
 
 
 def test_a_percentile_needs_a_value_beyond_it() -> None:
@@ -42,8 +42,8 @@ def test_no_values_are_an_error() -> None:
 
 @pytest.mark.parametrize(("q", "needed"), [(0.5, 2), (0.95, 20), (0.05, 20), (0.99, 100)])
 def test_any_percentile_needs_a_value_beyond_it(q: float, needed: int) -> None:
-    assert distribution._values_needed(q) == needed
-    assert distribution._quantile([1.0] * needed, q) == (1.0, None)
-    value, reason = distribution._quantile([1.0] * (needed - 1), q)
+    assert intervals._values_needed(q) == needed
+    assert intervals._quantile([1.0] * needed, q) == (1.0, None)
+    value, reason = intervals._quantile([1.0] * (needed - 1), q)
     assert value is None
     assert reason == because("few_values", n_values=needed - 1, n_needed=needed)

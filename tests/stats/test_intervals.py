@@ -12,13 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.intervals import (
-    apart,
-    centre,
-    median_interval,
-    paired,
-    paired_rows,
-)
+from coldwarm.stats.intervals import apart, centre, median_interval, paired, paired_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable

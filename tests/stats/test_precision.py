@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from coldwarm.stats.distribution import assess, expected_half_width, precision_of, summary
+from coldwarm.stats.intervals import assess, expected_half_width, precision_of, summary
 
 
 def cold(n: int, spread: float = 0.03, seed: int = 0) -> list[float]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coldwarm.contracts.base import FILLED, WARM
-from coldwarm.stats import distribution
+from coldwarm.stats import intervals
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE, group_medians
 from coldwarm.stats.ratio import FAR, FEWEST_FOR_FAR, THRESHOLD
 from coldwarm.stats.selection import warm_processes
@@ -241,7 +241,7 @@ _WARM_FINER = 0.4
 def _rounds_for_figure(case: Case, mode: CacheMode, options: Options, ledger: Ledger) -> int:
     """Return how many more processes a figure is expected to need; 0: it is precise enough."""
     target = options.precision * (_WARM_FINER if mode == WARM else 1.0)
-    return distribution.assess(
+    return intervals.assess(
         _values(mode, ledger.good(case, mode)),
         target=target,
         fewest=min(FEWEST_FOR_CONFIDENCE, options.max_runs),
@@ -303,11 +303,11 @@ def _rounds_for(seen: Comparison, n: int, band: float, most: int) -> int:
     if not seen.ratio or not seen.low or not seen.high:
         return n + 1  # nothing is known of their scatter
     scatter = (
-        math.log(seen.high / seen.low) / 2 / distribution.expected_of_pairs(n, _SETTLED_DIFFERENT)
+        math.log(seen.high / seen.low) / 2 / intervals.expected_of_pairs(n, _SETTLED_DIFFERENT)
     )
     away = abs(abs(math.log(seen.ratio)) - band)
     numbers = range(n + 1, most)
-    reached = distribution.expected_of_pairs
+    reached = intervals.expected_of_pairs
     return next((k for k in numbers if scatter * reached(k, _SETTLED_DIFFERENT) <= away), most)
 
 

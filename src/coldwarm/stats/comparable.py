@@ -267,10 +267,8 @@ def cautions(
 
     ``noise`` is ``None`` where the run is the unit, so that what changes between runs is known.
     """
-    reasons = [] if noise is None else _of_single_runs(sides, noise)
-    a, b = (len(runs) for runs in sides.values())
-    if noise is None and (alone := lone(b, a)) is not None:
-        reasons.append(alone)
+    reasons = between_runs(*(len(runs) for runs in sides.values()), whole=noise is None)
+    reasons += [] if noise is None else _known(noise)
     reasons += [
         because("incomplete", side=label)
         for label, run in labelled(sides)
@@ -293,12 +291,16 @@ def cautions(
     return reasons
 
 
-def _of_single_runs(sides: Mapping[str, Sequence[Measured]], noise: KnownNoise) -> list[Reason]:
-    reasons = [because("sides_apart")]
-    n_a, n_b = (len(runs) for runs in sides.values())
-    if n_a + n_b > len(sides):
-        reasons.append(because("few_runs", n_a=n_a, n_b=n_b, n_needed=FEWEST_FOR_CONFIDENCE))
-    reasons += [
+def between_runs(n_a: int, n_b: int, *, whole: bool) -> list[Reason]:
+    """Return what the number of runs leaves open; ``whole``: the run is the unit."""
+    if whole:
+        return [alone] if (alone := lone(n_b, n_a)) is not None else []
+    few = because("few_runs", n_a=n_a, n_b=n_b, n_needed=FEWEST_FOR_CONFIDENCE)
+    return [because("sides_apart"), *([few] if n_a + n_b > len("AB") else [])]
+
+
+def _known(noise: KnownNoise) -> list[Reason]:
+    reasons = [
         because("noise_shown", kind=kind, noise_share=share, n_reports=noise.n_reports)
         for kind, share in noise.shares.items()
     ]

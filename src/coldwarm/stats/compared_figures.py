@@ -27,7 +27,7 @@ from coldwarm.contracts.base import WARM
 from coldwarm.contracts.comparison import ComparedMetric, UnshownLimit
 from coldwarm.contracts.policy import POSSIBLE
 from coldwarm.contracts.reasons import because
-from coldwarm.stats import distribution, ratio
+from coldwarm.stats import intervals, ratio
 from coldwarm.stats.comparable import are_unit, lone
 from coldwarm.stats.intervals import (
     FEWEST_FOR_CONFIDENCE,
@@ -409,14 +409,14 @@ def _rounds_for(reach: float | None, n: int, wanted: float) -> int:
     if reach is None or n < FEWEST_FOR_INTERVAL:
         return FEWEST_FOR_CONFIDENCE
     few = n < FEWEST_FOR_CONFIDENCE  # of few, the bounds are the range
-    expected = distribution.expected_half_width if few else distribution.expected_of_pairs
+    expected = intervals.expected_half_width if few else intervals.expected_of_pairs
     now = expected(n, CONFIDENCE)
     scatter = reach / now
     return next(
         (
             k
             for k in range(n + 1, _MOST_ROUNDS)
-            if scatter * distribution.expected_of_pairs(k, CONFIDENCE) <= wanted
+            if scatter * intervals.expected_of_pairs(k, CONFIDENCE) <= wanted
         ),
         _MOST_ROUNDS,
     )

@@ -28,17 +28,16 @@ from coldwarm.stats.comparable import (
     FAILED,
     FIELDS,
     are_unit,
+    between_runs,
     cautions,
     common_cases,
     disagreements,
     failure,
     known_noise,
     labelled,
-    lone,
     software_differences,
 )
 from coldwarm.stats.compared_figures import PairedFigure, Side, judge, judge_counts, metrics, worded
-from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 from coldwarm.stats.summarise import joined_counts
 
 if TYPE_CHECKING:
@@ -241,10 +240,13 @@ def _refuse_unknown(allow: Collection[str]) -> None:
 def _failures(name: str, a: Sequence[Measured], b: Sequence[Measured]) -> Iterator[LeftOutCase]:
     found = [[failure(run.cases[name]) for run in side] for side in (a, b)]
     reasons = [next((why for why in side if why), None) for side in found]
-    why = reasons[0] or reasons[1]
-    if why:
-        side: Literal["A", "B", "both"] = "both" if all(reasons) else "A" if reasons[0] else "B"
-        yield LeftOutCase(case=name, side=side, reason=why, failed=True)
+    if why := reasons[0] or reasons[1]:
+        yield LeftOutCase(case=name, side=_where(*reasons), reason=why, failed=True)
+
+
+def _where(a: object, b: object) -> Literal["A", "B", "both"]:
+    """Say on which side there is something."""
+    return "both" if a and b else "A" if a else "B"
 
 
 def _missing(
@@ -266,9 +268,8 @@ def _unmeasured(name: str, a: Sequence[Measured], b: Sequence[Measured]) -> Iter
     empty = [[it for it in side if it.status == "warn" and not metrics(it)] for side in sides]
     first = next((case for side in empty for case in side), None)
     if first is not None:
-        side: Literal["A", "B", "both"] = "both" if all(empty) else "A" if empty[0] else "B"
         reason = first.reason or because("no_valid_process")
-        yield LeftOutCase(case=name, side=side, reason=reason)
+        yield LeftOutCase(case=name, side=_where(*empty), reason=reason)
 
 
 class _Pair(NamedTuple):
@@ -463,7 +464,7 @@ def _cautions_of_files(
         for tool, labels in tools.items()
     ]
     ends = [because("ends_differ")] if any(_ends(pair, a, b) for pair in matched) else []
-    return [*told, *ends, *reasons.values(), *_between(len(a), len(b), whole=whole)]
+    return [*told, *ends, *reasons.values(), *between_runs(len(a), len(b), whole=whole)]
 
 
 def _ends(pair: _Pair, a: Files, b: Files) -> bool:
@@ -476,16 +477,6 @@ def _add(labels: dict[str, list[str]], tool: str, label: str) -> None:
     known = labels.setdefault(tool, [])
     if label not in known:
         known.append(label)
-
-
-def _between(n_a: int, n_b: int, *, whole: bool) -> Iterator[Reason]:
-    """Yield what single runs leave open: what changed between A and B."""
-    if whole:
-        yield from filter(None, [lone(n_b, n_a)])
-        return
-    yield because("sides_apart")
-    if n_a + n_b > len("AB"):
-        yield because("few_runs", n_a=n_a, n_b=n_b, n_needed=FEWEST_FOR_CONFIDENCE)
 
 
 def _side(one: Measured | Benchmarks) -> ComparedSide:

@@ -25,8 +25,7 @@ from msgspec.structs import replace
 
 from coldwarm.contracts.bench import NoiseFigure, NoiseHorizon, NoiseReport
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.distribution import MEDIAN_ERROR, expected_of_pairs
-from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
+from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE, MEDIAN_ERROR, expected_of_pairs
 from coldwarm.stats.ratio import CONFIDENCE
 from coldwarm.stats.selection import counted, warm_processes
 from coldwarm.stats.summarise import compare_case

@@ -37,7 +37,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 import numpy as np
 from msgspec.structs import replace
@@ -59,6 +59,7 @@ from coldwarm.stats.intervals import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import Unpack
 
     from coldwarm.contracts.observation import Block
     from coldwarm.contracts.reasons import Reason
@@ -102,61 +103,51 @@ class Differences:
     """Whether rounds, or processes of a side, that follow each other are alike."""
 
 
-def compare(  # noqa: PLR0913 - two sides and two choices, each by name
-    metric: str,
-    baseline: str,
-    ours: Rounds,
-    theirs: Rounds,
-    *,
-    threshold: float = THRESHOLD,
-    confidence: float = CONFIDENCE,
-    tested: bool = True,
+class Limits(TypedDict, total=False):
+    """By what two candidates are compared."""
+
+    threshold: float
+    """The relative difference that matters: 0.02 makes everything from 1/1.02 to 1.02 the same."""
+    confidence: float
+    tested: bool
+    """With the p-value of the verdict, which takes a while."""
+
+
+def compare(
+    metric: str, baseline: str, ours: Rounds, theirs: Rounds, **limits: Unpack[Limits]
 ) -> Comparison:
     """Compare a candidate (``ours``) with its baseline (``theirs``).
 
-    Both map a round to the samples of the process that ran in it, in one unit. ``threshold``
-    is the relative difference that matters: 0.02 makes everything from 1/1.02 to 1.02 the same.
-    ``tested``: with the p-value of the verdict, which takes a while.
+    Both map a round to the samples of the process that ran in it, in one unit.
     """
     reason = fault({"case": ours, "baseline": theirs})
     if reason is None:
-        found = _differences(ours, theirs)
-        return compare_differences(
-            metric, baseline, found, threshold=threshold, confidence=confidence, tested=tested
-        )
+        return compare_differences(metric, baseline, _differences(ours, theirs), **limits)
     return Comparison(
         metric=metric,
         baseline=baseline,
         ratio=None,
         low=None,
         high=None,
-        threshold=threshold,
+        threshold=limits.get("threshold", THRESHOLD),
         smallest_detectable=None,
         verdict="undecided",
         reason=reason,
     )
 
 
-def compare_pairs(  # noqa: PLR0913 - as ``compare``
-    metric: str,
-    baseline: str,
-    pairs: Mapping[str, Sequence[float]],
-    *,
-    threshold: float = THRESHOLD,
-    confidence: float = CONFIDENCE,
-    tested: bool = True,
+def compare_pairs(
+    metric: str, baseline: str, pairs: Mapping[str, Sequence[float]], **limits: Unpack[Limits]
 ) -> Comparison:
     """Compare a candidate with its baseline by log-ratios of what ran next to each other.
 
-    ``pairs`` maps two rounds or more to the log-ratios of a round (see ``pairs``). A round's
+    ``pairs`` maps two rounds or more to the log-ratios of a round (see ``log_ratios``). A round's
     figure is the median of its pairs.
     """
     groups = list(pairs.values())
     basis = because("block_pairs", n_pairs=sum(map(len, groups)), n_rounds=len(groups))
     found = _of_rounds(group_medians(groups).tolist(), basis)
-    return compare_differences(
-        metric, baseline, found, threshold=threshold, confidence=confidence, tested=tested
-    )
+    return compare_differences(metric, baseline, found, **limits)
 
 
 def _differences(ours: Rounds, theirs: Rounds) -> Differences:
@@ -208,16 +199,12 @@ def same_within(threshold: float) -> tuple[float, float]:
     return 1 / (1 + threshold), 1 + threshold
 
 
-def compare_differences(  # noqa: PLR0913 - as ``compare``
-    metric: str,
-    baseline: str,
-    found: Differences,
-    *,
-    threshold: float,
-    confidence: float = CONFIDENCE,
-    tested: bool = True,
+def compare_differences(
+    metric: str, baseline: str, found: Differences, **limits: Unpack[Limits]
 ) -> Comparison:
     """Compare a candidate with its baseline by what is known of the logarithm of their ratio."""
+    threshold = limits.get("threshold", THRESHOLD)
+    confidence = limits.get("confidence", CONFIDENCE)
     band = math.log1p(threshold)
     few = found.n < FEWEST_FOR_CONFIDENCE
     at = found.bounded(confidence)
@@ -240,7 +227,7 @@ def compare_differences(  # noqa: PLR0913 - as ``compare``
         threshold=threshold,
         smallest_detectable=None if few else math.expm1(min(reach, LARGEST_EXPONENT)),
         verdict=verdict,
-        p_value=_p_value(found, verdict, band) if tested and not few else None,
+        p_value=_p_value(found, verdict, band) if limits.get("tested", True) and not few else None,
         reason=reason,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -16,9 +16,8 @@ from coldwarm.contracts.observation import PHASES, Counts, published
 from coldwarm.contracts.reasons import because, distinct
 from coldwarm.contracts.result import ColdSummary, SteadyState, WarmSummary
 from coldwarm.stats.cautions import case_warnings, kept_itself
-from coldwarm.stats.distribution import precision_of, summary
-from coldwarm.stats.intervals import paired
-from coldwarm.stats.ratio import CONFIDENCE, THRESHOLD, compare, compare_pairs, log_ratios
+from coldwarm.stats.intervals import paired, precision_of, summary
+from coldwarm.stats.ratio import compare, compare_pairs, log_ratios
 from coldwarm.stats.selection import (
     GAIN,
     WarmProcess,
@@ -35,19 +34,15 @@ from coldwarm.stats.selection import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterable, Sequence
+    from typing import Unpack
 
     from coldwarm.contracts.answer import Comparison, Summary
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.reasons import Reason
+    from coldwarm.stats.ratio import Limits
     from coldwarm.stats.steady import Steadiness
-
-
-class _Limits(TypedDict):
-    threshold: float
-    confidence: float
-    tested: bool
 
 
 @dataclass(frozen=True)
@@ -104,7 +99,7 @@ def _cold_summary(observations: Sequence[Observation], mode: CacheMode) -> ColdS
     share, no_share = _compiling_share(valid)
     if no_share is not None:
         reasons["compiling_share"] = no_share
-    default, no_default = _by_default(observations, mode, list(seconds))
+    default, no_default = _by_default(observations, mode, seconds)
     if no_default is not None:
         reasons["framework_default"] = no_default
     return ColdSummary(
@@ -119,14 +114,6 @@ def _cold_summary(observations: Sequence[Observation], mode: CacheMode) -> ColdS
         precision_reached=reached,
         null_reasons=reasons,
     )
-
-
-def _by_default(
-    observations: Sequence[Observation], mode: CacheMode, names: Sequence[str]
-) -> tuple[DefaultSettings, None] | tuple[None, Reason]:
-    if mode != FILLED:
-        return None, because("not_filled")
-    return _with_default_settings(observations, figure, names)
 
 
 def figure(observation: Observation, name: str) -> float | None:
@@ -220,7 +207,7 @@ def warm_summary(
     page_faults = median_per_call(p.blocks for p in processes)
     if page_faults is None:
         reasons["page_faults"] = because("not_recorded")
-    kept, not_kept = _kept_memory(observations, processes, _against_plain)
+    kept, not_kept = _kept_memory(observations, processes)
     if not_kept is not None:
         reasons["kept_memory"] = not_kept
     return WarmSummary(
@@ -236,33 +223,24 @@ def warm_summary(
     )
 
 
-def _against_plain(plain: Sequence[Observation], kept: Sequence[Observation]) -> Comparison:
-    limits: _Limits = {"threshold": GAIN, "confidence": CONFIDENCE, "tested": True}
-    return _compare_warm("as_it_is", plain, kept, limits)
-
-
 def weakened(reason: Reason, *states: SteadyState) -> Reason:
     """Add to a verdict's reason why the calls of a side, or of both, are not steady."""
     moving = distinct(state.reason for state in states if state.n_processes and not state.steady)
     return because("several", reason, *moving) if moving else reason
 
 
-def compare_case(  # noqa: PLR0913 - two sides and two choices, each by name
+def compare_case(
     baseline: str,
     theirs: Sequence[Observation],
     ours: Sequence[Observation],
     cache_modes: Sequence[CacheMode],
-    *,
-    threshold: float = THRESHOLD,
-    confidence: float = CONFIDENCE,
-    tested: bool = True,
+    **limits: Unpack[Limits],
 ) -> list[Comparison]:
     """Compare the observations of a case (``ours``) with those of its baseline (``theirs``).
 
     The metrics are ``<cache mode>.ttfr_s`` for each cold mode, of a scenario also
-    ``<cache mode>.total_s``, and ``warm.call_s``. ``tested``: with p-values.
+    ``<cache mode>.total_s``, and ``warm.call_s``.
     """
-    limits: _Limits = {"threshold": threshold, "confidence": confidence, "tested": tested}
     comparisons = []
     for mode in cache_modes:
         if mode == WARM:
@@ -286,7 +264,7 @@ def _compare_warm(
     baseline: str,
     theirs: Sequence[Observation],
     ours: Sequence[Observation],
-    limits: _Limits,
+    limits: Limits,
 ) -> Comparison:
     """Compare the warm calls; say so where those of either side were not steady.
 
@@ -385,14 +363,11 @@ def later_steps(observation: Observation, *, compiling: bool) -> list[tuple[int,
 
 
 def _kept_memory(
-    observations: Sequence[Observation],
-    plain: Sequence[WarmProcess],
-    compare: Callable[[Sequence[Observation], Sequence[Observation]], Comparison],
+    observations: Sequence[Observation], plain: Sequence[WarmProcess]
 ) -> tuple[KeptMemory, None] | tuple[None, Reason]:
     """Summarise warm calls where freed memory is kept, and hold them against those as they come.
 
-    ``plain`` are the processes that the published figure is from; ``compare`` judges the second
-    observations against the first.
+    ``plain`` are the processes that the published figure is from.
     """
     other = keeping(observations)
     kept = warm_processes(other)
@@ -401,7 +376,9 @@ def _kept_memory(
             n_processes=len(kept),
             call_s=summary([process.steadiness.samples for process in kept]),
             page_faults=median_per_call(p.blocks for p in kept),
-            comparison=compare(published(observations), other),
+            comparison=_compare_warm(
+                "as_it_is", published(observations), other, {"threshold": GAIN}
+            ),
         )
         return made, None
     few = median_per_call(p.blocks for p in plain)
@@ -410,12 +387,12 @@ def _kept_memory(
     return None, because("memory_not_compared")
 
 
-def _with_default_settings(
-    observations: Sequence[Observation],
-    figure: Callable[[Observation, str], float | None],
-    names: Sequence[str],
+def _by_default(
+    observations: Sequence[Observation], mode: CacheMode, names: Iterable[str]
 ) -> tuple[DefaultSettings, None] | tuple[None, Reason]:
     """Summarise starts with caches that the framework's own settings have filled."""
+    if mode != FILLED:
+        return None, because("not_filled")
     seen = [one for one in filled_by_default(observations) if claims(one, FILLED)]
     valid = [one for one in seen if counts(one, FILLED)]
     if valid:
