@@ -46,7 +46,7 @@ from coldwarm.runner.ledger import used_s
 from coldwarm.runner.spawn import ENDING, ProcessFailedError
 from coldwarm.stats.cautions import UNEVEN
 from coldwarm.stats.costs import EMPTY
-from coldwarm.stats.distribution import MEDIAN_ERROR
+from coldwarm.stats.intervals import MEDIAN_ERROR
 from coldwarm.stats.ratio import scatter
 from coldwarm.stats.selection import (
     counts,
