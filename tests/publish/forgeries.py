@@ -194,6 +194,7 @@ OBSERVED: dict[str, forging.Edit] = {
     ),
     "hits in an empty cache": _set("observations", 0, "evidence", 0, "hits", to=5),
     "nothing compiled": _set("observations", 0, "evidence", 0, "compiles", to=0),
+    "files that nobody wrote": _set("observations", 0, "evidence", 0, "files_after", to=99),
     "no evidence": _seen("evidence", []),
     "evidence that nobody can judge": _other_owner,
     "no sign of a busy machine": _unflagged,

@@ -117,6 +117,18 @@ def test_too_few_blocks_are_compared_by_their_samples() -> None:
     assert compare_case("baseline", seen, seen, [WARM])[0].reason.parts[0].code == "common_rounds"
 
 
+def test_blocks_before_the_steady_state_are_not_paired() -> None:
+    rng = np.random.default_rng(5)
+    flat = np.ones(N_BLOCKS)
+    warming = np.where(np.arange(N_BLOCKS) < N_BLOCKS // 4, 3.0, 1.0)
+    ours = warm_processes([process(rng, number, warming) for number in range(3)])
+    assert all(one.steadiness.steady and one.warmup > 0 for one in ours)
+    theirs = warm_processes([process(rng, number, flat) for number in range(3)])
+    found = log_ratios(ours, theirs)
+    assert found is not None
+    assert all(abs(value) < 0.1 for pairs in found.values() for value in pairs)
+
+
 def uneven(number: int, call_s: float, batch: int, speeds: list[float]) -> Observation:
     """Return a process with a look of single calls, and then a block of a batch in each turn."""
     looked = Block(order=100 * number, start_s=0.5, batch=1, samples_s=[call_s] * 20, compiles=0)

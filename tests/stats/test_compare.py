@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.ratio import compare, held
+from coldwarm.stats.ratio import compare, held, same_within
 
 if TYPE_CHECKING:
     from coldwarm.contracts.answer import Comparison
@@ -201,3 +201,7 @@ def test_a_table_of_real_differences_keeps_its_verdicts() -> None:
     assert [one.verdict for one in kept[:20]] == ["slower"] * 20
     dropped = [one for one, before in zip(kept, table, strict=True) if one is not before]
     assert {one.reason.code for one in dropped} <= {"many_verdicts"}
+
+
+def test_the_band_of_the_same_reaches_as_far_down_as_up() -> None:
+    assert same_within(0.25) == (0.8, 1.25)
