@@ -81,7 +81,7 @@ ALLOWED = {
     ),
     "doctor/record/torch_compiles.py": ("message line", "what PyTorch says; it has fields"),
     "masking.py": ("text", "any text is searched for secrets; what is done is the same"),
-    "publish/wheels.py": ("line", "what pip writes"),
+    "publish/lock.py": ("line", "what pip writes"),
     "runner/functions/targets.py": ("text", "arguments of the command line"),
     "runner/environment.py": (
         "text line",

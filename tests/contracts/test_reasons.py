@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import msgspec
@@ -39,6 +40,13 @@ def test_every_code_has_words(code: str) -> None:
     assert words(reason) or code == "several"
     assert "{" not in words(reason) + advice(reason)
     assert msgspec.json.decode(msgspec.json.encode(reason), type=Reason) == reason
+
+
+def test_every_table_of_a_feature_is_declared() -> None:
+    tables = [*SOURCE.glob("*/reasons.py"), *SOURCE.glob("*/*/reasons.py")]
+    assert [
+        one for one in tables if not re.search(r"^ *declare\(", one.read_text(), re.MULTILINE)
+    ] == []
 
 
 def test_no_two_features_declare_one_code() -> None:

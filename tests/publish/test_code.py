@@ -143,10 +143,10 @@ def test_another_function_under_that_name_is_not_run(
     """GIVEN a function in the snapshot that is not the one that was measured THEN refused."""
     snapshot = call.create(here / "out", tmp_path / "s1", *WITH)
     runs = {"bench": recompute.read(snapshot / "results" / "bench")}
-    assert "code/fit.py" in replicate.lay_code(snapshot, runs, tmp_path / "r")
+    assert "code/fit.py" in replicate._lay_code(snapshot, runs, tmp_path / "r")
     (snapshot / "code" / "fit.py").write_text(FIT.replace("50", "1"))
     with pytest.raises(RefusedError) as refused:
-        replicate.lay_code(snapshot, runs, tmp_path / "again")
+        replicate._lay_code(snapshot, runs, tmp_path / "again")
     assert refused.value.reason.code == "code_differs"
 
 
@@ -251,9 +251,8 @@ def test_what_is_not_recorded_is_not_repeated(own: object) -> None:
 
 def test_options_of_a_stranger_stand_for_themselves() -> None:
     """GIVEN values that look like options THEN none of them becomes one."""
-    made = code.BenchRequest(
-        targets=("--python=/evil", "a.py:f"), inputs=("--out-dir=/etc",), reference="--help"
-    )
+    own = {"targets": ["--python=/evil", "a.py:f"], "inputs": ["--out-dir=/etc"]}
+    made = code.recorded_request({"own": {**own, "reference": "--help"}})
     line = list(made.arguments())
     end = line.index("--")
     assert line[end + 1 :] == ["--python=/evil", "a.py:f"]
@@ -272,7 +271,7 @@ def test_options_of_a_stranger_stand_for_themselves() -> None:
     ],
 )
 def test_the_file_of_a_target(target: str, place: str) -> None:
-    assert code.file_or_module(target) == place
+    assert code._file_or_module(target) == place
 
 
 def test_what_functions_import_is_in_the_lock(tmp_path: Path) -> None:

@@ -54,9 +54,7 @@ def test_every_file_has_its_place_and_is_in_the_index(snapshot: Path) -> None:
         assert part is not None, one.path
         if part.contract:
             assert json.loads(found[one.path])["schema_version"] == part.contract
-    for part in layout.PARTS:
-        if part.required:
-            assert any(part.is_of(path) for path in found), part.path
+    assert layout.lacking(found) == []
 
 
 def test_a_run_is_taken_as_it_is(run: Path, snapshot: Path) -> None:

@@ -20,7 +20,7 @@ from tests.publish.offered import Quiet, wheel
 from tests.publish.test_replicate import sleeping_site
 
 from coldwarm.contracts.reasons import RefusedError
-from coldwarm.publish import layout, lock, replicate, wheels
+from coldwarm.publish import layout, lock, replicate
 from coldwarm.publish.lock import read_pins as pinned
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Shop:
         self.write()
         place = self.folder / "wheels"
         get = ["download", "--dest", str(place)]
-        chosen = wheels.fetch_needed(
+        chosen = lock.fetch_needed(
             {lock.Required(one) for one in roots},
             lock.read_pins(self.snapshot),
             MARKERS,
@@ -206,13 +206,13 @@ def test_an_address_in_what_a_wheel_requires_is_not_followed(shop: Shop) -> None
 
 def test_what_the_harness_of_the_snapshot_requires_is_names_alone(shop: Shop) -> None:
     data = wheel("coldwarm", requires=["evil @ https://evil.example/x.whl", "numpy>=2"])
-    assert wheels.required(data, MARKERS) == {
+    assert lock.required(data, MARKERS) == {
         lock.Required("evil"),
         lock.Required("numpy"),
     }
     for other in (wheel("coldwarm", says="evil"), b"no archive", wheel("evil")):
         with pytest.raises(RefusedError):
-            wheels.required(other, MARKERS)
+            lock.required(other, MARKERS)
 
 
 def test_a_wheel_that_says_it_is_another_is_refused(shop: Shop) -> None:
@@ -312,12 +312,12 @@ def test_an_environment_has_what_is_needed_and_nothing_besides(shop: Shop) -> No
     shop.offer("tiny")
     shop.offer("evil", pth=shop.evil)
     shop.write()
-    harness = replicate.ReplicaHarness(
+    harness = replicate._ReplicaHarness(
         "coldwarm-1.0-py3-none-any.whl", wheel("coldwarm"), "same_sources"
     )
-    contents = replicate.Ingredients(pinned(shop.snapshot), harness, {"numpy"})
+    contents = replicate._Ingredients(pinned(shop.snapshot), harness, {"numpy"})
     told: list[str] = []
-    inside, made = replicate.build_environment(
+    inside, made = replicate._build_environment(
         contents, shop.folder / "e", sys.executable, told.append
     )
     assert made.installed == ["numpy 1.0", "tiny 1.0"]

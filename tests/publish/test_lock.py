@@ -19,7 +19,7 @@ from tests.publish.offered import sha256_of
 
 from coldwarm.contracts.codec import load_as
 from coldwarm.contracts.snapshot import BaselineManifest
-from coldwarm.publish import layout, lock, wheels
+from coldwarm.publish import layout, lock
 from coldwarm.runner import harness
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def test_no_address_of_an_index_stands_in_the_code() -> None:
 def test_without_pip_there_are_versions_alone(
     run: Path, call: Call, index: str, tmp_path: Path
 ) -> None:
-    call.monkeypatch.setattr(wheels, "_PIP", ("-m", "no_pip_here"))
+    call.monkeypatch.setattr(lock, "_PIP", ("-m", "no_pip_here"))
     line = ("create", run, "--id", "s1", "--out-dir", tmp_path / "s", "--no-report")
     code, said, _ = call(*line)
     assert code == 0
@@ -166,18 +166,18 @@ def test_runs_of_two_environments_are_two_snapshots(run: Path, call: Call, tmp_p
     ],
 )
 def test_which_wheels_fit(file: str, fitting: bool) -> None:  # noqa: FBT001 - one expectation
-    assert lock.fits(file, surroundings()) is fitting
+    assert lock._fits(file, surroundings()) is fitting
 
 
 def test_pip_is_asked_for_what_is_needed_alone() -> None:
     installed: dict[str, str] = {
         canonicalize_name(one.metadata["Name"]): one.version for one in metadata.distributions()
     }
-    found = lock.needed_pins({"numpy"}, installed)
+    found = lock._needed_pins({"numpy"}, installed)
     assert found.keys() >= {"coldwarm", "numpy", "msgspec", "cryptography"}
     assert not found.keys() & {"pytest", "ruff", "mypy", "sphinx"}
     other = installed | {"numpy": "0.0.1"}
-    assert lock.needed_pins({"numpy"}, other) == other, "nothing tells what that version requires"
+    assert lock._needed_pins({"numpy"}, other) == other, "nothing tells what that version requires"
 
 
 def test_names_that_were_masked_are_not_asked_for(call: Call, tmp_path: Path, index: str) -> None:
@@ -200,7 +200,7 @@ def test_the_wheel_is_of_what_measured(
     [one] = found["coldwarm"]["wheels"]
     file = tmp_path / "s" / one["path"]
     assert one["hashes"]["sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
-    assert wheels.build_own_wheel() == file.read_bytes()
+    assert lock.build_own_wheel() == file.read_bytes()
     with zipfile.ZipFile(file) as archive:
         names = set(archive.namelist())
         assert archive.testzip() is None

@@ -16,8 +16,8 @@ from coldwarm.contracts import run_journal
 from coldwarm.contracts.environment import Cpu, Frequency
 from coldwarm.errors import ContractError
 from coldwarm.publish import layout
-from coldwarm.publish.collect import collect
-from coldwarm.publish.create import SnapshotRequest, make
+from coldwarm.publish.content import collect
+from coldwarm.publish.create import SnapshotRequest, create
 from coldwarm.runner.recompute import validated
 
 if TYPE_CHECKING:
@@ -93,17 +93,18 @@ def test_the_name_of_a_machine_is_masked(
 
 
 def test_a_page_that_would_tell_a_secret_is_not_written(
-    run: Path, monkeypatch: pytest.MonkeyPatch
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def page(content: Content) -> bytes:
         assert content.runs
         return f"<html>{PLANTED}</html>".encode()
 
     request = SnapshotRequest("s1", collect((run,)), sources=None, views={layout.PAGE: page})
-    assert layout.PAGE in make(request).files
+    assert layout.PAGE in create(request, tmp_path / "told" / "s1").files
     monkeypatch.setenv("ACME_TOKEN", PLANTED)
     with pytest.raises(ContractError, match=r"report.html: holds the value of a variable"):
-        make(request)
+        create(request, tmp_path / "not" / "s1")
+    assert not (tmp_path / "not").exists()
 
 
 @pytest.mark.parametrize("name", ["ghp_0123456789abcdefABCDEF0123456789abcd", PLANTED])

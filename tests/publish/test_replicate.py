@@ -57,7 +57,7 @@ def test_options_become_arguments_that_stand_for_themselves(tmp_path: Path) -> N
     options = Options(
         suite="--help", cases=("--out-dir=/etc", "b"), time_budget_s=5.0, deterministic=True
     )
-    made = replicate.command_line("python", options, tmp_path / "out", None)
+    made = replicate._command_line("python", options, tmp_path / "out", None)
     assert made[:5] == ["python", "-P", "-m", "coldwarm", "run"]
     assert "--suite=--help" in made
     assert "--case=--out-dir=/etc,b" in made
@@ -143,9 +143,9 @@ def test_a_snapshot_is_repeated_as_it_is(
 def test_other_sources_are_not_run_unasked(signed: Path) -> None:
     """GIVEN a wheel that is not of these sources THEN it is code of its maker."""
     with pytest.raises(RefusedError) as refused:
-        replicate.harness_of(signed, {"1" * 64}, with_wheel=False)
+        replicate._harness_of(signed, {"1" * 64}, with_wheel=False)
     assert refused.value.reason.code == "harness_is_code"
-    brought = replicate.harness_of(signed, {"1" * 64}, with_wheel=True)
+    brought = replicate._harness_of(signed, {"1" * 64}, with_wheel=True)
     assert brought.kind == "wheel_of_snapshot"
-    ours = replicate.harness_of(signed, {harness_sha256()}, with_wheel=False)
+    ours = replicate._harness_of(signed, {harness_sha256()}, with_wheel=False)
     assert ours.kind == "same_sources"

@@ -177,13 +177,13 @@ def _create(
     Exit status: 0 made, 2 the id or the folder is taken, 3 a result is not valid.
     """
     from coldwarm.contracts.codec import without_secrets
-    from coldwarm.publish import code, wheels
-    from coldwarm.publish.collect import collect
+    from coldwarm.publish import code, lock
+    from coldwarm.publish.content import collect
     from coldwarm.publish.create import SnapshotRequest, create
     from coldwarm.report import snapshot
 
     for index in indexes:
-        if not wheels.is_web(index):
+        if not lock.is_web(index):
             raise _options.wrong("--index", "is no address that begins with https:// or http://")
     if offline and indexes:
         text = "--offline and --index exclude each other; give one of them"
@@ -196,7 +196,7 @@ def _create(
         snapshot_id,
         content,
         code=code.collect(content.runs, Path.cwd(), data) if with_code else None,
-        sources=None if offline else wheels.Sources(indexes, folders),
+        sources=None if offline else lock.Sources(indexes, folders),
         workflow={name: os.environ[name] for name in _WORKFLOW if os.environ.get(name)},
         views={} if no_report else views(skip_missing=True),
         **given,
@@ -230,7 +230,7 @@ def _record_of(made: Made, request: SnapshotRequest, folder: Path) -> SnapshotMa
 
 def _identifying(made: Made, request: SnapshotRequest) -> Iterator[Identifying]:
     from coldwarm.contracts.environment import Identifying
-    from coldwarm.publish import layout, wheels
+    from coldwarm.publish import layout, lock
     from coldwarm.report.identifying import left_in
 
     for run in request.content.runs:
@@ -239,10 +239,10 @@ def _identifying(made: Made, request: SnapshotRequest) -> Iterator[Identifying]:
         if one.environment is not None:
             cases = [case for run in one.runs for case in run.cases]
             yield from left_in(f"{one.kind}/**", one.environment, cases)
-    hosts = wheels.hosts_in(made.files.get(layout.LOCK, b"").decode())
+    hosts = lock.hosts_in(made.files.get(layout.LOCK, b"").decode())
     workflow = () if request.deterministic else request.workflow
     for field, held in (
-        (f"{layout.LOCK}: packages.*.url", hosts if wheels.is_set_up(request.sources) else ()),
+        (f"{layout.LOCK}: packages.*.url", hosts if lock.is_set_up(request.sources) else ()),
         (f"{layout.CITATION}: authors", request.authors),
         (f"{layout.INDEX}: workflow", workflow),
     ):
@@ -483,15 +483,16 @@ def _publish(out_dir: Path, original: Snapshot, report: Replication) -> None:
     from coldwarm.contracts import codec
     from coldwarm.contracts.snapshot import SnapshotIndex
     from coldwarm.publish import layout, replicate
-    from coldwarm.publish.collect import collect
+    from coldwarm.publish.content import collect
     from coldwarm.publish.create import SnapshotRequest, create
+    from coldwarm.publish.snapshot_comparison import published_report
     from coldwarm.publish.storage import replace_file
 
     content = collect([out_dir / replicate.RUNS / run.name for run in report.runs])
     name = f"{report.original.snapshot_id[:_LONGEST]}-replica"
     made = create(SnapshotRequest(name, content, sources=None), out_dir / "snapshot")
     replica = codec.decode_as(SnapshotIndex, made.files[layout.INDEX])
-    published = replicate.published_report(original, replica, made.index_sha256, report)
+    published = published_report(original, replica, made.index_sha256, report)
     replace_file(out_dir / layout.PUBLISHED / replicate.REPORT, codec.encode(published))
 
 

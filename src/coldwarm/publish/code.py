@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class BenchRequest:
+class _BenchRequest:
     """The targets and options of a bench, without those that say how long it takes."""
 
     targets: tuple[str, ...] = ()
@@ -78,24 +78,24 @@ class BenchRequest:
         yield from self.targets
 
 
-def recorded_request(options: Mapping[str, Any]) -> BenchRequest:
+def recorded_request(options: Mapping[str, Any]) -> _BenchRequest:
     """Return what the recorded options of a run say; nothing where they say nothing of it."""
     try:
-        return msgspec.convert(options.get("own") or {}, BenchRequest)
+        return msgspec.convert(options.get("own") or {}, _BenchRequest)
     except msgspec.ValidationError:
-        return BenchRequest()
+        return _BenchRequest()
 
 
-def _request_of(files: Mapping[str, bytes]) -> BenchRequest:
+def _request_of(files: Mapping[str, bytes]) -> _BenchRequest:
     """Return the same of the files of a run, by their paths."""
     try:
         header = run_journal.header_in(files.get(run_journal.JOURNAL, b""), run_journal.JOURNAL)
     except ContractError:
-        return BenchRequest()
-    return BenchRequest() if header is None else recorded_request(header.options)
+        return _BenchRequest()
+    return _BenchRequest() if header is None else recorded_request(header.options)
 
 
-def file_or_module(target: str) -> str:
+def _file_or_module(target: str) -> str:
     """Return the file or the module of a target, without its label and the function's name."""
     label, _, named = target.rpartition("=")
     del label
@@ -174,7 +174,7 @@ def _file_of(folder: Path, target: str) -> str:
     Raises:
         UsageError: it is a module that lies elsewhere.
     """
-    place = file_or_module(target)
+    place = _file_or_module(target)
     if place.endswith(".py"):
         return place
     below = place.replace(".", "/")

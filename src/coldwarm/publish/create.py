@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import UNSET
 from msgspec.structs import replace
-from packaging.utils import canonicalize_name
 
 from coldwarm.contracts.codec import decode_as, encode, load_as
-from coldwarm.contracts.reasons import because
 from coldwarm.contracts.snapshot import (
     RegisteredHashes,
     RegisteredSnapshot,
@@ -24,7 +22,7 @@ from coldwarm.contracts.snapshot import (
     SnapshotRegistry,
 )
 from coldwarm.errors import ContractError, UsageError
-from coldwarm.publish import documents, layout, lock, wheels
+from coldwarm.publish import documents, layout, lock
 from coldwarm.publish.content import refuse_secrets
 from coldwarm.publish.storage import (
     next_to,
@@ -38,7 +36,7 @@ from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.user_input import is_private
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from pathlib import Path
 
     from coldwarm.contracts.reasons import Reason
@@ -57,7 +55,7 @@ class SnapshotRequest:
     content: Content
     deterministic: bool = False
     with_wheel: bool = False
-    sources: wheels.Sources | None = field(default_factory=wheels.Sources)
+    sources: lock.Sources | None = field(default_factory=lock.Sources)
     """Where wheels are asked for; ``None``: nowhere, so that there is no lock with hashes."""
     code: Code | None = None
     """Functions of the runs; ``None``: they are left out."""
@@ -103,7 +101,7 @@ def create(request: SnapshotRequest, folder: Path, known: Path | None = None) ->
     _refuse_content(folder)
     if not request.deterministic:
         _refuse_taken(folder, known, request.snapshot_id, None)
-    made = make(request)
+    made = _make(request)
     _refuse_taken(folder, known, request.snapshot_id, made.index_sha256)
     _write(folder, made.files)
     return made
@@ -139,7 +137,7 @@ def _refuse_content(folder: Path) -> None:
         raise UsageError(f"{folder} is not empty; choose an empty or new --out-dir")
 
 
-def make(request: SnapshotRequest) -> Made:
+def _make(request: SnapshotRequest) -> Made:
     """Return every file of a snapshot.
 
     Raises:
@@ -156,7 +154,10 @@ def make(request: SnapshotRequest) -> Made:
     own = _own_wheel(content) if request.with_wheel else None
     if own is not None:
         files[own[0]] = own[1]
-    missing, no_lock = _add_lock(request, files, own)
+    requires = request.code.requires if request.code else ()
+    locked, missing, no_lock = lock.build_lock(content, requires, request.sources, own)
+    if locked is not None:
+        files[layout.LOCK] = locked.encode()
     stated = documents.Statement(
         snapshot_id=request.snapshot_id,
         generated_at=content.finished_at
@@ -183,44 +184,7 @@ def _own_wheel(content: Content) -> tuple[str, bytes]:
     if documents.harness_sha256(content) not in {harness_sha256(), documents.UNKNOWN}:
         text = "--with-wheel: the results were measured by other sources than those installed here"
         raise UsageError(f"{text}; leave it out, or measure again")
-    return f"{layout.HARNESS}/{wheels.OWN_WHEEL}", wheels.build_own_wheel()
-
-
-def _add_lock(
-    request: SnapshotRequest, files: dict[str, bytes], own: tuple[str, bytes] | None
-) -> tuple[list[str], Reason | None]:
-    """Add the lock; return what lacks a wheel, and why there is no lock if so."""
-    content = request.content
-    pinned = lock.pins(content)
-    if request.sources is None:
-        return sorted(pinned), because("no_index_asked")
-    requires = request.code.requires if request.code else ()
-    locked = lock.needed_pins(_roots(content, requires), pinned)
-    asked = {name: version for name, version in locked.items() if name != lock.OWN}
-    try:
-        python = ".".join(content.environments[0].python.version.split(".")[:2])
-        found = wheels.find_wheels(asked, python, request.sources)
-    except wheels.UnreachableError as error:
-        return sorted(pinned), error.reason
-    locked |= {name: pinned[name] for name in pinned.keys() & {lock.OWN}}
-    text, missing = lock.pylock(locked, content.environments[0], found, own, requires)
-    files[layout.LOCK] = text.encode()
-    return missing, None
-
-
-def _roots(content: Content, requires: Sequence[str]) -> set[str]:
-    """Return what is needed to measure it again besides what coldwarm requires."""
-    measured = [run.measured for run in content.all_runs]
-    loaded = {
-        name
-        for run in measured
-        for case in run.cases.values()
-        for one in case.observations
-        for name in one.versions
-    }
-    return lock.required_by_runs(measured, known=False) | {
-        canonicalize_name(name) for name in (*loaded, *requires)
-    }
+    return f"{layout.HARNESS}/{lock.OWN_WHEEL}", lock.build_own_wheel()
 
 
 def _write(folder: Path, files: Mapping[str, bytes]) -> None:

@@ -86,7 +86,7 @@ class FileKind(NamedTuple):
 _RUN = rf"{RESULTS}/{_NAME}"
 _MEASURED = rf"patterns/{_NAME}|claims/{_NAME}/{_NAME}"
 """A run that verdicts are from; one of a pattern that claims rest on is called as one of those."""
-PARTS: tuple[FileKind, ...] = (
+_PARTS: tuple[FileKind, ...] = (
     FileKind(
         re.escape(MANIFEST),
         "nextstat.baseline_manifest.v1",
@@ -230,7 +230,7 @@ def lacking(paths: Collection[str]) -> list[FileKind]:
     measured = not judged or any(path.startswith(f"{RESULTS}/") for path in paths)
     return [
         part
-        for part in PARTS
+        for part in _PARTS
         if part.required
         and (measured or not part.path.startswith(_RUN))
         and not any(part.is_of(path) for path in paths)
@@ -239,4 +239,4 @@ def lacking(paths: Collection[str]) -> list[FileKind]:
 
 def part_of(path: str) -> FileKind | None:
     """Return what a file is by its path; ``None``: no file of a snapshot is called so."""
-    return next((part for part in PARTS if part.is_of(path)), None)
+    return next((part for part in _PARTS if part.is_of(path)), None)

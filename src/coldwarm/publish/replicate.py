@@ -16,40 +16,26 @@ import msgspec
 
 from coldwarm.contracts import codec
 from coldwarm.contracts.base import WARM
-from coldwarm.contracts.comparison import LeftOutCase
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.contracts.run_journal import JOURNAL, read_header
 from coldwarm.contracts.snapshot import (
     RebuiltEnvironment,
-    RepeatedRun,
     Replication,
-    ReplicationReport,
 )
 from coldwarm.errors import ExitCode
-from coldwarm.publish import code, layout, lock, storage, wheels
-from coldwarm.publish.content import snapshot_name
-from coldwarm.publish.snapshot_comparison import compare_files
+from coldwarm.publish import code, layout, lock, storage
 from coldwarm.publish.storage import read_limited, replace_file
 from coldwarm.runner import recompute
 from coldwarm.runner.case_list import Options
 from coldwarm.runner.harness import harness_sha256
 from coldwarm.stats import repeated
-from coldwarm.stats.comparable import (
-    cautions,
-    disagreements,
-    failure,
-    known_noise,
-    machine_differences,
-    software_differences,
-)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from coldwarm.contracts.bench import NoiseReport
     from coldwarm.contracts.result import Measured
-    from coldwarm.contracts.snapshot import SnapshotIndex, SnapshotName
     from coldwarm.publish.content import Snapshot
     from coldwarm.publish.lock import Pinned
 
@@ -81,7 +67,7 @@ def _find_interpreter(version: str, named: str | None) -> str:
     return found
 
 
-class ReplicaHarness(NamedTuple):
+class _ReplicaHarness(NamedTuple):
     """The coldwarm that measures again."""
 
     name: str
@@ -90,18 +76,18 @@ class ReplicaHarness(NamedTuple):
     kind: Literal["same_sources", "wheel_of_snapshot"]
 
 
-class Ingredients(NamedTuple):
+class _Ingredients(NamedTuple):
     """What an environment is made of."""
 
     packages: Mapping[str, Pinned]
     """The lock, by name."""
-    harness: ReplicaHarness
+    harness: _ReplicaHarness
     roots: Collection[str]
     """Names that are needed besides what the harness requires."""
 
 
-def build_environment(
-    contents: Ingredients, folder: Path, python: str, tell: Callable[[str], None]
+def _build_environment(
+    contents: _Ingredients, folder: Path, python: str, tell: Callable[[str], None]
 ) -> tuple[str, RebuiltEnvironment]:
     """Make the environment of a snapshot in a folder; return its interpreter and what it is.
 
@@ -123,8 +109,8 @@ def build_environment(
     markers = json.loads(_run([inside, *_PIP, "inspect", "--local"], "pip inspect"))["environment"]
     place = folder / "wheels"
     first = {lock.Required(name) for name in contents.roots}
-    first |= wheels.required(harness.data, markers)
-    chosen = wheels.fetch_needed(
+    first |= lock.required(harness.data, markers)
+    chosen = lock.fetch_needed(
         first,
         packages,
         markers,
@@ -146,15 +132,7 @@ def build_environment(
     return inside, rebuilt
 
 
-def as_it_is(measured_by: Iterable[str]) -> RebuiltEnvironment:
-    """Return what is known of the environment that runs this."""
-    same = set(measured_by) == {harness_sha256()}
-    return RebuiltEnvironment(
-        kind="as_it_is", locked=False, harness="same_sources" if same else "other_sources"
-    )
-
-
-def harness_of(snapshot: Path, measured_by: set[str], *, with_wheel: bool) -> ReplicaHarness:
+def _harness_of(snapshot: Path, measured_by: set[str], *, with_wheel: bool) -> _ReplicaHarness:
     """Return the coldwarm that measured a snapshot: these sources, or what was brought.
 
     Args:
@@ -166,14 +144,14 @@ def harness_of(snapshot: Path, measured_by: set[str], *, with_wheel: bool) -> Re
         RefusedError: they are not at hand, or may not be run.
     """
     if measured_by == {harness_sha256()}:
-        return ReplicaHarness(wheels.OWN_WHEEL, wheels.build_own_wheel(), "same_sources")
+        return _ReplicaHarness(lock.OWN_WHEEL, lock.build_own_wheel(), "same_sources")
     brought = sorted((snapshot / layout.HARNESS).glob("*.whl"))
     if not brought:
         raise RefusedError(because("harness_not_here"))
     if not with_wheel:
         raise RefusedError(because("harness_is_code", file=brought[0].name))
     path = f"{layout.HARNESS}/{brought[0].name}"
-    return ReplicaHarness(brought[0].name, read_limited(snapshot, path), "wheel_of_snapshot")
+    return _ReplicaHarness(brought[0].name, read_limited(snapshot, path), "wheel_of_snapshot")
 
 
 def _pip(python: str, folder: Path, packages: Sequence[Pinned], command: list[str]) -> None:
@@ -206,105 +184,6 @@ def _run(command: Sequence[str], named: str) -> bytes:
         text = errors[-1][:_SHOWN_OF_ERROR]
         raise RefusedError(because("environment_failed", program=named, text=text))
     return done.stdout
-
-
-def published_report(
-    original: Snapshot, replica: SnapshotIndex, replica_sha256: str, report: Replication
-) -> ReplicationReport:
-    """Return the published report: by the bytes of files, with the agreement as a note."""
-    note = f"cases: {report.n_agree} agree, {report.n_disagree} disagree, "
-    note += f"{report.n_undecided} undecided, {report.n_lost} without a valid answer; measured "
-    note += "times are never the same bytes, so see coldwarm.replication_report.v1"
-    return ReplicationReport(
-        generated_at=report.generated_at,
-        original=original.name,
-        replica=snapshot_name(replica, replica_sha256),
-        comparison=compare_files(original.index, replica),
-        notes=note,
-        replica_snapshot_index=msgspec.to_builtins(replica),
-    )
-
-
-def compare_run(
-    name: str, original: Measured, replica: Measured, reports: Sequence[NoiseReport] = ()
-) -> RepeatedRun:
-    """Return what agrees of a run and its repetition.
-
-    ``reports`` tell by how much two equal runs differ on the machine of the original.
-    """
-    noise = known_noise(reports, original.environment)
-    sides = {"original": [original], "replica": [replica]}
-    left_out = _left_out(original, replica)
-    gone = {one.case for one in left_out}
-    both = [case for case in original.cases if case in replica.cases and case not in gone]
-    same_machine = not machine_differences(original, replica)
-    if same_machine:
-        cases = repeated.in_seconds(original, replica, both, noise.shares)
-    else:
-        cases = repeated.to_baseline(original, replica, both)
-    hashes = [
-        {case.protocol.harness_sha256 for case in run.cases.values()} for run in (original, replica)
-    ]
-    return RepeatedRun(
-        name=name,
-        suite=original.suite.suite if original.suite else "",
-        original_run_id=original.suite.run_id if original.suite else "",
-        replica_run_id=replica.suite.run_id if replica.suite else "",
-        same_machine=same_machine,
-        basis="seconds" if same_machine else "baseline",
-        same_harness=hashes[0] == hashes[1],
-        cases=cases,
-        left_out=left_out,
-        differing=disagreements(sides, both),
-        software=software_differences(original, replica, both),
-        warnings=cautions(sides, both, noise if same_machine else None),
-    )
-
-
-def _left_out(original: Measured, replica: Measured) -> list[LeftOutCase]:
-    """Return the cases that have no valid answer on one side, with the reason."""
-    found = []
-    for name, case in original.cases.items():
-        other = replica.cases.get(name)
-        if other is None:
-            found.append(LeftOutCase(case=name, side="B", reason=because("only_in", side="A")))
-            continue
-        for side, one in (("A", case), ("B", other)):
-            why = failure(one)
-            if why is None and one.status == "warn" and not one.cold and one.warm is None:
-                why = one.reason
-            if why is not None:
-                found.append(
-                    LeftOutCase(
-                        case=name, side="A" if side == "A" else "B", reason=why, failed=True
-                    )
-                )
-                break
-    return found
-
-
-def replication_report(
-    original: SnapshotName,
-    signed_by: str | None,
-    environment: RebuiltEnvironment,
-    runs: Sequence[RepeatedRun],
-    generated_at: str,
-) -> Replication:
-    """Return the report over all runs."""
-    counts = repeated.counted(case for run in runs for case in run.cases)
-    lost = sum(one.side == "B" for run in runs for one in run.left_out)
-    return Replication(
-        generated_at=generated_at,
-        original=original,
-        original_signed_by=signed_by,
-        environment=environment,
-        runs=list(runs),
-        n_agree=counts["agrees"],
-        n_disagree=counts["disagrees"],
-        n_undecided=counts["undecided"],
-        n_lost=lost,
-        ok=counts["agrees"] > 0 and not counts["disagrees"] and not lost,
-    )
 
 
 _DONE = {ExitCode.FINE, ExitCode.FAILED, ExitCode.NOTHING_VALID}
@@ -342,7 +221,9 @@ def _refuse_without_code(case: str, options: Options, folder: Path) -> None:
         raise RefusedError(because("own_functions", why, case=case))
 
 
-def command_line(python: str, options: Options, out_dir: Path, budget_s: float | None) -> list[str]:
+def _command_line(
+    python: str, options: Options, out_dir: Path, budget_s: float | None
+) -> list[str]:
     """Return the command that measures by these options; each value stands with its name."""
     budget_s = budget_s or options.time_budget_s
     given: dict[str, object] = {
@@ -382,7 +263,7 @@ def _files_of_code(snapshot: Path) -> list[str]:
     return [one.path for one in storage.list_files(snapshot) if one.path.startswith(start)]
 
 
-def lay_code(snapshot: Path, runs: Mapping[str, Measured], target: Path) -> list[str]:
+def _lay_code(snapshot: Path, runs: Mapping[str, Measured], target: Path) -> list[str]:
     """Lay the functions of a snapshot into a folder of their own; return their paths.
 
     Raises:
@@ -469,22 +350,22 @@ def repeat(request: ReplicationRequest, tell: Callable[[str], None]) -> Replicat
         raise RefusedError(because("not_trusted"))
     place, functions = request.out_dir / "environment", request.out_dir.absolute() / "code"
     if own:
-        lay_code(snapshot.folder, snapshot.runs, functions)
+        _lay_code(snapshot.folder, snapshot.runs, functions)
     try:
         python, made = _environment(request, ingredients, place, tell)
         found = []
         for name, original in snapshot.runs.items():
             out_dir = request.out_dir / RUNS / name
             tell(f"measuring {name}, {len(original.cases)} cases")
-            command = command_line(python, options[name], out_dir, request.budget_s)
+            command = _command_line(python, options[name], out_dir, request.budget_s)
             folder = functions if options[name].own is not None else None
             replica = _measure(command, out_dir, fresh=not request.as_it_is, folder=folder)
-            found.append(compare_run(name, original, replica, request.noise))
+            found.append(repeated.compare_run(name, original, replica, request.noise))
     finally:
         if not request.keep_environment:
             shutil.rmtree(place, ignore_errors=True)
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    report = replication_report(snapshot.name, snapshot.signed_by, made, found, now)
+    report = repeated.report(snapshot.name, snapshot.signed_by, made, found, now)
     replace_file(request.out_dir / REPORT, codec.encode(report))
     return report
 
@@ -494,13 +375,13 @@ def _refuse_content(folder: Path) -> None:
         raise RefusedError(because("folder_not_empty", folder=str(folder)))
 
 
-def _ingredients(request: ReplicationRequest) -> Ingredients:
+def _ingredients(request: ReplicationRequest) -> _Ingredients:
     """Return what the environment is made of that measures."""
     snapshot = request.snapshot
     roots = lock.required_by_runs(snapshot.runs.values()) | lock.code_requires(snapshot.folder)
-    return Ingredients(
+    return _Ingredients(
         packages=lock.read_pins(snapshot.folder),
-        harness=harness_of(snapshot.folder, _measured_by(snapshot), with_wheel=request.with_wheel),
+        harness=_harness_of(snapshot.folder, _measured_by(snapshot), with_wheel=request.with_wheel),
         roots=roots,
     )
 
@@ -510,7 +391,7 @@ def _measured_by(snapshot: Snapshot) -> set[str]:
     return {case.protocol.harness_sha256 for case in cases}
 
 
-def _of_its_maker(folder: Path, ingredients: Ingredients | None, *, own: bool) -> Iterator[str]:
+def _of_its_maker(folder: Path, ingredients: _Ingredients | None, *, own: bool) -> Iterator[str]:
     """Yield what of the snapshot's maker would be installed and run."""
     if ingredients is not None:
         packages, names, harness = ingredients.packages, ingredients.roots, ingredients.harness
@@ -527,17 +408,21 @@ def _of_its_maker(folder: Path, ingredients: Ingredients | None, *, own: bool) -
 
 def _environment(
     request: ReplicationRequest,
-    ingredients: Ingredients | None,
+    ingredients: _Ingredients | None,
     place: Path,
     tell: Callable[[str], None],
 ) -> tuple[str, RebuiltEnvironment]:
     """Return the interpreter that measures, and what is known of its environment."""
     runs = request.snapshot.runs.values()
     if ingredients is None:
-        return sys.executable, as_it_is(_measured_by(request.snapshot))
+        same = _measured_by(request.snapshot) == {harness_sha256()}
+        harness: Literal["same_sources", "other_sources"] = (
+            "same_sources" if same else "other_sources"
+        )
+        return sys.executable, RebuiltEnvironment(kind="as_it_is", locked=False, harness=harness)
     versions = {run.environment.python.version for run in runs if run.environment is not None}
     python = _find_interpreter(min(versions, default=""), request.python)
     packages, roots = ingredients.packages, ingredients.roots
     lock.refuse_unhashed(one for name, one in packages.items() if name in roots)
     place.parent.mkdir(parents=True, exist_ok=True)
-    return build_environment(ingredients, place, python, tell)
+    return _build_environment(ingredients, place, python, tell)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from coldwarm.catalogue.judge import changed
 from coldwarm.contracts.base import Difference
 from coldwarm.contracts.policy import Policy
@@ -12,9 +14,11 @@ from coldwarm.contracts.snapshot import (
     ComparedRuns,
     ComparedSnapshots,
     Mismatch,
+    ReplicationReport,
     SnapshotComparison,
 )
 from coldwarm.errors import NothingComparableError
+from coldwarm.publish.content import snapshot_name
 from coldwarm.stats.comparable import FIELDS, disagreements, failure, software_differences
 from coldwarm.stats.compared_results import NothingValidError, SameRunError, compare_results
 
@@ -25,7 +29,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.comparison import RunComparison
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult, Measured
-    from coldwarm.contracts.snapshot import SnapshotIndex
+    from coldwarm.contracts.snapshot import Replication, SnapshotIndex
     from coldwarm.publish.content import Snapshot
 
     _Verdicts = Mapping[Kind, Mapping[str, str]]
@@ -40,7 +44,7 @@ def compare_snapshots(a: Snapshot, b: Snapshot) -> ComparedSnapshots:
     return ComparedSnapshots(
         a=a.name,
         b=b.name,
-        files=compare_files(a.index, b.index),
+        files=_compare_files(a.index, b.index),
         only_a=sorted(ours - theirs),
         only_b=sorted(theirs - ours),
         runs=[_runs(name, run, b.runs[name]) for name, run in a.runs.items() if name in b.runs],
@@ -55,7 +59,7 @@ def _changed(kind: Kind, a: _Verdicts, b: _Verdicts) -> list[ChangedVerdict] | N
     return changed(a[kind], b[kind]) if kind in a and kind in b else None
 
 
-def compare_files(a: SnapshotIndex, b: SnapshotIndex) -> SnapshotComparison:
+def _compare_files(a: SnapshotIndex, b: SnapshotIndex) -> SnapshotComparison:
     """Compare hashes and sizes of the files that both indexes name."""
     ours, theirs = ({row.path: row for row in one.artifacts} for one in (a, b))
     both = sorted(ours.keys() & theirs.keys())
@@ -71,6 +75,23 @@ def compare_files(a: SnapshotIndex, b: SnapshotIndex) -> SnapshotComparison:
         if ours[path] != theirs[path]
     ]
     return SnapshotComparison(overlap_paths=len(both), mismatches=mismatches, ok=not mismatches)
+
+
+def published_report(
+    original: Snapshot, replica: SnapshotIndex, replica_sha256: str, report: Replication
+) -> ReplicationReport:
+    """Return the published report: by the bytes of files, with the agreement as a note."""
+    note = f"cases: {report.n_agree} agree, {report.n_disagree} disagree, "
+    note += f"{report.n_undecided} undecided, {report.n_lost} without a valid answer; measured "
+    note += "times are never the same bytes, so see coldwarm.replication_report.v1"
+    return ReplicationReport(
+        generated_at=report.generated_at,
+        original=original.name,
+        replica=snapshot_name(replica, replica_sha256),
+        comparison=_compare_files(original.index, replica),
+        notes=note,
+        replica_snapshot_index=msgspec.to_builtins(replica),
+    )
 
 
 def _runs(name: str, a: Measured, b: Measured) -> ComparedRuns:

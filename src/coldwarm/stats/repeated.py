@@ -12,21 +12,31 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.base import WARM
+from coldwarm.contracts.comparison import LeftOutCase
 from coldwarm.contracts.policy import Policy
 from coldwarm.contracts.reasons import because
-from coldwarm.contracts.snapshot import RepeatedCase, RepeatedFigure
+from coldwarm.contracts.snapshot import RepeatedCase, RepeatedFigure, RepeatedRun, Replication
+from coldwarm.stats.comparable import (
+    cautions,
+    disagreements,
+    failure,
+    known_noise,
+    machine_differences,
+    software_differences,
+)
 from coldwarm.stats.compared_figures import judge, worded
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE, Interval, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from coldwarm.contracts.answer import Comparison, Summary
     from coldwarm.contracts.base import MetricKind
+    from coldwarm.contracts.bench import NoiseReport
     from coldwarm.contracts.comparison import ComparedMetric
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult, Measured
-    from coldwarm.contracts.snapshot import Agreement
+    from coldwarm.contracts.snapshot import Agreement, RebuiltEnvironment, SnapshotName
 
 _RESOLUTION = 0.2
 """The relative difference that must have been visible where two figures are said to agree."""
@@ -35,7 +45,89 @@ _THRESHOLDS: dict[MetricKind, float] = {"cold": 0.1, "warm": 0.1, "memory": 0.1}
 _DIFFERENT = {"faster", "slower"}
 
 
-def in_seconds(
+def compare_run(
+    name: str, original: Measured, replica: Measured, reports: Sequence[NoiseReport] = ()
+) -> RepeatedRun:
+    """Return what agrees of a run and its repetition.
+
+    ``reports`` tell by how much two equal runs differ on the machine of the original.
+    """
+    noise = known_noise(reports, original.environment)
+    sides = {"original": [original], "replica": [replica]}
+    left_out = _left_out(original, replica)
+    gone = {one.case for one in left_out}
+    both = [case for case in original.cases if case in replica.cases and case not in gone]
+    same_machine = not machine_differences(original, replica)
+    if same_machine:
+        cases = _in_seconds(original, replica, both, noise.shares)
+    else:
+        cases = _to_baseline(original, replica, both)
+    hashes = [
+        {case.protocol.harness_sha256 for case in run.cases.values()} for run in (original, replica)
+    ]
+    return RepeatedRun(
+        name=name,
+        suite=original.suite.suite if original.suite else "",
+        original_run_id=original.suite.run_id if original.suite else "",
+        replica_run_id=replica.suite.run_id if replica.suite else "",
+        same_machine=same_machine,
+        basis="seconds" if same_machine else "baseline",
+        same_harness=hashes[0] == hashes[1],
+        cases=cases,
+        left_out=left_out,
+        differing=disagreements(sides, both),
+        software=software_differences(original, replica, both),
+        warnings=cautions(sides, both, noise if same_machine else None),
+    )
+
+
+def _left_out(original: Measured, replica: Measured) -> list[LeftOutCase]:
+    """Return the cases that have no valid answer on one side, with the reason."""
+    found = []
+    for name, case in original.cases.items():
+        other = replica.cases.get(name)
+        if other is None:
+            found.append(LeftOutCase(case=name, side="B", reason=because("only_in", side="A")))
+            continue
+        for side, one in (("A", case), ("B", other)):
+            why = failure(one)
+            if why is None and one.status == "warn" and not one.cold and one.warm is None:
+                why = one.reason
+            if why is not None:
+                found.append(
+                    LeftOutCase(
+                        case=name, side="A" if side == "A" else "B", reason=why, failed=True
+                    )
+                )
+                break
+    return found
+
+
+def report(
+    original: SnapshotName,
+    signed_by: str | None,
+    environment: RebuiltEnvironment,
+    runs: Sequence[RepeatedRun],
+    generated_at: str,
+) -> Replication:
+    """Return the report over all runs."""
+    counts = Counter(case.agreement for run in runs for case in run.cases)
+    lost = sum(one.side == "B" for run in runs for one in run.left_out)
+    return Replication(
+        generated_at=generated_at,
+        original=original,
+        original_signed_by=signed_by,
+        environment=environment,
+        runs=list(runs),
+        n_agree=counts["agrees"],
+        n_disagree=counts["disagrees"],
+        n_undecided=counts["undecided"],
+        n_lost=lost,
+        ok=counts["agrees"] > 0 and not counts["disagrees"] and not lost,
+    )
+
+
+def _in_seconds(
     original: Measured,
     replica: Measured,
     names: Sequence[str],
@@ -54,7 +146,7 @@ def in_seconds(
     ]
 
 
-def to_baseline(original: Measured, replica: Measured, names: Sequence[str]) -> list[RepeatedCase]:
+def _to_baseline(original: Measured, replica: Measured, names: Sequence[str]) -> list[RepeatedCase]:
     """Return the agreement of cases by their ratios to the baseline of their group."""
     made = []
     for name in names:
@@ -64,11 +156,6 @@ def to_baseline(original: Measured, replica: Measured, names: Sequence[str]) -> 
         else:
             made.append(_case(name, list(_ratios(first, second))))
     return made
-
-
-def counted(cases: Iterable[RepeatedCase]) -> Counter[Agreement]:
-    """Return how many cases agree, disagree, and were left undecided; a baseline is none."""
-    return Counter(one.agreement for one in cases if one.reason is None or one.figures)
 
 
 def _case(name: str, figures: list[RepeatedFigure], reason: Reason | None = None) -> RepeatedCase:
