@@ -19,7 +19,7 @@ from tests.stats import results
 
 from coldwarm.cli import main
 from coldwarm.cli.snapshot import views as views_of
-from coldwarm.publish import content, create, signing
+from coldwarm.publish import collect, create, signing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -188,7 +188,7 @@ def signed(
     folder = tmp_path_factory.mktemp("snapshots") / "s1"
     request = create.SnapshotRequest(
         "s1",
-        content.collect((measured,)),
+        collect.collect((measured,)),
         deterministic=True,
         sources=None,
         with_wheel=True,

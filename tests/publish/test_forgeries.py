@@ -16,7 +16,7 @@ from tests.publish.conftest import openssl
 
 from coldwarm.cli.snapshot import views as views_of
 from coldwarm.errors import ExitCode, InvalidResultError, UsageError
-from coldwarm.publish import content, create, layout, signing, verify
+from coldwarm.publish import collect, create, layout, signing, verify
 from coldwarm.publish.archive import package
 from coldwarm.publish.verify import exit_code
 from coldwarm.report import snapshot
@@ -47,7 +47,7 @@ def bases(measured: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
 def _made(run: Path, folder: Path, *, views: bool = False) -> Path:
     request = create.SnapshotRequest(
         "s1",
-        content.collect((run,)),
+        collect.collect((run,)),
         deterministic=True,
         sources=None,
         views=views_of(skip_missing=True) if views else {},

@@ -16,7 +16,7 @@ from coldwarm.contracts import run_journal
 from coldwarm.contracts.environment import Cpu, Frequency
 from coldwarm.errors import ContractError
 from coldwarm.publish import layout
-from coldwarm.publish.content import collect
+from coldwarm.publish.collect import collect
 from coldwarm.publish.create import SnapshotRequest, create
 from coldwarm.runner.recompute import validated
 

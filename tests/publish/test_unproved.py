@@ -11,7 +11,7 @@ from tests.publish import forgeries, forging, judged
 
 from coldwarm.cli.snapshot import views as views_of
 from coldwarm.contracts.reasons import because
-from coldwarm.publish import content, create, layout, verify
+from coldwarm.publish import collect, create, layout, verify
 from coldwarm.report import provenance
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def test_the_page_of_a_snapshot_says_it_too_and_is_made_again(
         path: view for path, view in views_of(skip_missing=True).items() if path == layout.PAGE
     }
     request = create.SnapshotRequest(
-        "s1", content.collect((of_another,)), deterministic=True, sources=None, views=views
+        "s1", collect.collect((of_another,)), deterministic=True, sources=None, views=views
     )
     create.create(request, tmp_path / "s1")
     page = (tmp_path / "s1" / layout.PAGE).read_text()

@@ -178,7 +178,7 @@ def _create(
     """
     from coldwarm.contracts.codec import without_secrets
     from coldwarm.publish import code, lock
-    from coldwarm.publish.content import collect
+    from coldwarm.publish.collect import collect
     from coldwarm.publish.create import SnapshotRequest, create
     from coldwarm.report import snapshot
 
@@ -483,7 +483,7 @@ def _publish(out_dir: Path, original: Snapshot, report: Replication) -> None:
     from coldwarm.contracts import codec
     from coldwarm.contracts.snapshot import SnapshotIndex
     from coldwarm.publish import layout, replicate
-    from coldwarm.publish.content import collect
+    from coldwarm.publish.collect import collect
     from coldwarm.publish.create import SnapshotRequest, create
     from coldwarm.publish.snapshot_comparison import published_report
     from coldwarm.publish.storage import replace_file
