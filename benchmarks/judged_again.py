@@ -46,7 +46,7 @@ def run(folder: Path) -> None:
         index = replace(index, answers_sha256=hashed)
     _save(folder / NAME, encode(index))
     if (folder / "nextstat" / nextstat.INDEX).is_file() and measured.environment is not None:
-        results.write_published(
+        results._write_published(
             lambda path, data: _save(folder / path, data),
             [*cases.values()],
             measured.environment,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def test_what_is_missing_is_named_with_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    nothing = harness.Availability(modules={}, versions={}, programs={}, gpus=0)
+    nothing = harness._Availability(modules={}, versions={}, programs={}, gpus=0)
     monkeypatch.setattr(harness, "probe", lambda *_, **__: nothing)
     rows = json.loads(CliRunner().invoke(cli, ["backends", "--json"]).output)
     reasons = {row["candidate"]: row["reason"] for row in rows if not row["available"]}

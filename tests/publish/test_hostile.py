@@ -349,7 +349,7 @@ def refused(call: Call, scene: Path, *arguments: str | Path) -> None:
     assert len(lines[0]) < 2000
     assert "::error" not in lines[0]
     assert "Traceback" not in lines[0]
-    temporary.remove()  # as its end does
+    temporary._remove()  # as its end does
     assert everything(scene.parent) == before
     assert not list((scene.parent / "tmp").iterdir())
 

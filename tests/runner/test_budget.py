@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coldwarm.runner import effort
+from coldwarm.runner import suite
 from coldwarm.runner.case_list import Options, choose, tiers
 from coldwarm.runner.case_list import groups as groups_of
 from coldwarm.runner.effort import Budget, Estimates
@@ -43,8 +43,10 @@ class Clock:
 
 def test_a_failed_case_is_not_measured_again(case: Case, observe: Observe) -> None:
     ledger = Ledger([observe(COLD, status="failed", reason="exit: 3 before a result")])
-    assert effort.wanting([case], Options(), Ledger())[COLD] == [case]
-    assert effort.wanting([case], Options(), ledger)[COLD] == []
+    assert Estimates([case], Options(), Ledger(), lambda *_: None).missing([case], 0)[COLD] == [
+        case
+    ]
+    assert Estimates([case], Options(), ledger, lambda *_: None).missing([case], 0)[COLD] == []
 
 
 def test_without_a_limit_everything_fits(case: Case) -> None:
@@ -92,7 +94,7 @@ def test_a_process_that_stays_shows_its_start_with_filled_caches_for_nothing(cas
         assert any(found.values()) == fits
     ledger = Ledger()
     asked = Options(cache_modes=(COLD, FILLED, WARM), min_runs=1)
-    assert effort.seconds_left([case], asked, ledger, lambda *_: 10.0) == 20.0
+    assert Estimates([case], asked, ledger, lambda *_: 10.0).seconds_left() == 20.0
 
 
 def test_a_process_may_exceed_the_budget_by_little_and_none_starts_after_it() -> None:
@@ -136,7 +138,7 @@ def test_what_a_case_will_cost_is_told_by_its_like() -> None:
     every = choose(Options(suite="full"))
     named = {case.id: case for case in every}
     known: dict[str, float] = {}
-    costs = Estimates(every, lambda case, _: known.get(case.id))
+    costs = Estimates(every, Options(), Ledger(), lambda case, _: known.get(case.id))
     small = named["jax_jit_cpu_matmul_512_f32"]
     assert costs.expected_s(small, COLD) == 5.0, "a guess for what compiles"
     assert costs.expected_s(named["numpy_matmul_512_f32"], COLD) == 1.0
@@ -171,12 +173,12 @@ def test_where_time_is_short_the_smallest_of_each_workload_comes_first() -> None
         ([], None, None, None),
         ([], None, 30.0, 75.0),
         ([], 60.0, 30.0, 75.0),
-        ([effort.ENDED], 60.0, None, 105.0),
-        ([effort.ENDED], None, None, None),
-        ([effort.budget_event(75.0)], 60.0, None, 75.0),
-        ([effort.ENDED, effort.budget_event(105.0)], 60.0, None, 105.0),
-        ([effort.budget_event(75.0), effort.ENDED], 60.0, None, 105.0),
-        ([effort.budget_event(None)], 60.0, None, 60.0),
+        ([suite._ENDED], 60.0, None, 105.0),
+        ([suite._ENDED], None, None, None),
+        ([suite._budget_event(75.0)], 60.0, None, 75.0),
+        ([suite._ENDED, suite._budget_event(105.0)], 60.0, None, 105.0),
+        ([suite._budget_event(75.0), suite._ENDED], 60.0, None, 105.0),
+        ([suite._budget_event(None)], 60.0, None, 60.0),
     ],
 )
 def test_how_long_a_run_may_go_on_when_it_is_taken_up_again(
@@ -185,7 +187,7 @@ def test_how_long_a_run_may_go_on_when_it_is_taken_up_again(
     more_s: float | None,
     total_s: float | None,
 ) -> None:
-    assert effort.total_s(events, recorded_s, 45.0, more_s) == total_s
+    assert suite._total_s(events, recorded_s, 45.0, more_s) == total_s
 
 
 def test_what_is_left_is_told_when_every_cost_is_known(case: Case, observe: Observe) -> None:
@@ -193,11 +195,11 @@ def test_what_is_left_is_told_when_every_cost_is_known(case: Case, observe: Obse
         return Options(cache_modes=(COLD,), min_runs=min_runs)
 
     ledger = Ledger([observe(COLD, 0, ttfr_s=1.0)])
-    assert effort.seconds_left([case], asked(), ledger, lambda *_: None) is None
-    assert effort.seconds_left([case], asked(), ledger, lambda *_: 2.0) == 4.0
-    assert effort.seconds_left([case], asked(min_runs=1), ledger, lambda *_: 2.0) == 0.0
+    assert Estimates([case], asked(), ledger, lambda *_: None).seconds_left() is None
+    assert Estimates([case], asked(), ledger, lambda *_: 2.0).seconds_left() == 4.0
+    assert Estimates([case], asked(min_runs=1), ledger, lambda *_: 2.0).seconds_left() == 0.0
     ledger.add(observe(COLD, 1, status="failed", reason="x"))
-    assert effort.seconds_left([case], asked(), ledger, lambda *_: None) == 0.0
+    assert Estimates([case], asked(), ledger, lambda *_: None).seconds_left() == 0.0
 
 
 def test_the_share_done() -> None:

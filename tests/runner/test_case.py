@@ -85,7 +85,7 @@ def test_what_an_inspection_found_is_data_of_the_case(tmp_path: Path) -> None:
     assert case.answer is not None
     assert case.answer.path == str(tmp_path / "slow.npz")
     assert because("not_kept", owner="numba") in case.notes
-    said = results.protocol(case, Options(suite="bench")).own
+    said = results._protocol(case, Options(suite="bench")).own
     assert said is not None
     assert (said.checked, said.last_checked) == ("against slow, to 0.0001", False)
 
@@ -94,7 +94,7 @@ def test_without_a_check_there_is_no_answer_to_check_against(tmp_path: Path) -> 
     case = functions(tmp_path, check=False)[0]
     assert case.answer is not None
     assert case.answer.path is None
-    said = results.protocol(case, Options(suite="bench")).own
+    said = results._protocol(case, Options(suite="bench")).own
     assert said is not None
     assert said.checked == "not checked: --no-check was given"
 

@@ -52,7 +52,7 @@ def test_its_own_group_and_those_above_it_count_in_version_2(tmp_path: Path) -> 
         "sys/fs/cgroup/other/cpu.stat": stat2(9_000_000),
     }
     root = machine(tmp_path, "0::/a/b\n", V2.format(top="/"), files)
-    assert telemetry.throttled_s(root) == 2.0
+    assert telemetry._throttled_s(root) == 2.0
 
 
 def test_its_own_group_and_those_above_it_count_in_version_1(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_its_own_group_and_those_above_it_count_in_version_1(tmp_path: Path) -> 
     }
     cgroup = "5:cpu,cpuacct:/jobs/one\n4:memory:/m\n1:name=systemd:/x\n0::/y\n"
     root = machine(tmp_path, cgroup, V1.format(top="/"), files)
-    assert telemetry.throttled_s(root) == 1.25
+    assert telemetry._throttled_s(root) == 1.25
     found = collect(root).limits
     assert (found.cgroup_version, found.cpu_quota, found.memory_bytes) == (1, 0.3, 2**20)
 
@@ -79,18 +79,18 @@ def test_inside_a_container_the_mount_begins_at_its_own_group(tmp_path: Path) ->
         ("of the host's", "0::/docker/abc\n", "/docker/abc"),
     ):
         root = machine(tmp_path / name, cgroup, V2.format(top=top), files)
-        assert telemetry.throttled_s(root) == 0.75
+        assert telemetry._throttled_s(root) == 0.75
         assert collect(root).limits.cpu_quota == 0.3
     deeper = machine(tmp_path / "d", "0::/docker/abc/job\n", V2.format(top="/docker/abc"), files)
     (deeper / "sys/fs/cgroup/job").mkdir()
     (deeper / "sys/fs/cgroup/job/cpu.stat").write_text(stat2(250_000))
-    assert telemetry.throttled_s(deeper) == 1.0
+    assert telemetry._throttled_s(deeper) == 1.0
 
 
 def test_a_mount_point_with_a_blank_in_its_name(tmp_path: Path) -> None:
     mounts = V2.format(top="/").replace("/sys/fs/cgroup", r"/sys/fs/c\040group")
     root = machine(tmp_path, "0::/a\n", mounts, {"sys/fs/c group/a/cpu.stat": stat2(500_000)})
-    assert telemetry.throttled_s(root) == 0.5
+    assert telemetry._throttled_s(root) == 0.5
 
 
 @pytest.mark.parametrize(
@@ -109,17 +109,17 @@ def test_a_group_out_of_sight_is_null_and_not_the_one_at_the_root(
 ) -> None:
     files = {"sys/fs/cgroup/cpu.stat": stat2(0), "sys/fs/cgroup/cpu.max": "max 100000\n"}
     root = machine(tmp_path, cgroup, V2.format(top=top), files)
-    assert telemetry.throttled_s(root) is None
+    assert telemetry._throttled_s(root) is None
 
 
 def test_version_1_without_a_mounted_controller_is_null(tmp_path: Path) -> None:
     root = machine(tmp_path, "5:cpu:/x\n", V2.format(top="/"), {})
-    assert telemetry.throttled_s(root) is None
+    assert telemetry._throttled_s(root) is None
     assert collect(root).limits.null_reasons["cpu_quota"].code == "group_unseen"
 
 
 def test_what_cannot_be_read_has_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(telemetry, "throttled_s", lambda: None)
+    monkeypatch.setattr(telemetry, "_throttled_s", lambda: None)
     reading = telemetry.read(1.0)
     seen = telemetry.between(reading, reading, None, ProcessTotals())
     assert seen.throttled_s is None

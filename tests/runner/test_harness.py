@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coldwarm.runner.harness import MEASURED, PACKAGE, source_paths
+from coldwarm.runner.harness import _MEASURED, PACKAGE, _source_paths
 
 APART = {
     "cli": "asks and prints",
@@ -27,16 +27,16 @@ APART = {
 
 
 def test_every_source_file_is_hashed_but_those_that_are_named_here() -> None:
-    hashed = set(source_paths())
+    hashed = set(_source_paths())
     left_out = {file.relative_to(PACKAGE).parts[0] for file in {*PACKAGE.rglob("*.py")} - hashed}
     assert left_out == set(APART)
     assert all(path.is_file() for path in hashed)
 
 
 def test_all_that_a_measured_process_loads_is_hashed() -> None:
-    loaded = {file.relative_to(PACKAGE) for file in source_paths(MEASURED)}
+    loaded = {file.relative_to(PACKAGE) for file in _source_paths(_MEASURED)}
     apart = {file for file in loaded if file.parts[0] == "workloads"}
     assert apart < loaded
-    assert loaded - apart <= {file.relative_to(PACKAGE) for file in source_paths()}
-    names = {str(path.relative_to(PACKAGE)) for path in source_paths()}
+    assert loaded - apart <= {file.relative_to(PACKAGE) for file in _source_paths()}
+    names = {str(path.relative_to(PACKAGE)) for path in _source_paths()}
     assert names >= {"worker/loop.py", "runner/rounds.py", "backends/base.py", "wire.py"}

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.observation import Block, Judgement
 from coldwarm.contracts.reasons import because
-from coldwarm.runner.ledger import Ledger, in_order, places_of, used_s
+from coldwarm.runner.ledger import Ledger, used_s
+from coldwarm.runner.suite import _in_order, _places_of
 
 if TYPE_CHECKING:
     from tests.runner.conftest import Observe
@@ -64,13 +65,13 @@ def block(order: int, batch: int, samples: list[float]) -> Block:
 
 
 def test_the_order_of_an_earlier_part_goes_on(observe: Observe) -> None:
-    assert in_order({}) == []
+    assert _in_order({}) == []
     seen = [
         observe(COLD, order=0),
         observe(FILLED, order=1, blocks=[block(4, 1, [1.0]), block(2, 1, [1.0])]),
     ]
     name = seen[0].case
-    assert in_order({**places_of(seen[0]), **places_of(seen[1])}) == [
+    assert _in_order({**_places_of(seen[0]), **_places_of(seen[1])}) == [
         f"{name} {COLD} round 0",
         f"{name} {FILLED} round 0",
         f"{name} block",

@@ -103,7 +103,7 @@ def in_force(backend: str, name: str, value: str) -> dict[str, str]:
 def test_what_makes_a_backend_another_thing_is_refused(backend: str, name: str, value: str) -> None:
     case = case_list.choose(Options(suite="full", backends=(backend,)))[0]
     with pytest.raises(RefusedError) as refused:
-        suite.refuse_settings([case], {name: value})
+        suite._refuse_settings([case], {name: value})
     assert refused.value.reason.values["setting_names"] == [f"{name}={value}"]
     said = with_advice(refused.value.reason)
     assert f"with {name}={value} {backend} is another thing than its name says" in said
@@ -114,14 +114,14 @@ def test_what_makes_a_backend_another_thing_is_refused(backend: str, name: str, 
 @pytest.mark.parametrize(("backend", "name", "value"), NAMED)
 def test_what_tunes_a_backend_is_named(backend: str, name: str, value: str) -> None:
     case = case_list.choose(Options(suite="full", backends=(backend,)))[0]
-    suite.refuse_settings([case], {name: value})
+    suite._refuse_settings([case], {name: value})
     assert in_force(backend, name, value) == {name: value}
 
 
 @pytest.mark.parametrize(("backend", "name", "value"), NEITHER)
 def test_what_does_not_concern_a_backend_is_not_named(backend: str, name: str, value: str) -> None:
     case = case_list.choose(Options(suite="full", backends=(backend,)))[0]
-    suite.refuse_settings([case], {name: value})
+    suite._refuse_settings([case], {name: value})
     assert in_force(backend, name, value) == {}
 
 
@@ -130,7 +130,7 @@ def test_flags_may_stand_in_a_file(tmp_path: Path) -> None:
     file.write_text("--xla_backend_optimization_level=0\n")
     case = case_list.choose(Options(suite="full", backends=("jax_jit",)))[0]
     with pytest.raises(RefusedError):
-        suite.refuse_settings([case], {FLAGS: str(file)})
+        suite._refuse_settings([case], {FLAGS: str(file)})
 
 
 def test_what_coldwarm_sets_itself_is_not_the_users(tmp_path: Path) -> None:

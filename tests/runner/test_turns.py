@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from coldwarm.contracts.observation import Block
-from coldwarm.runner.case_list import BLOCK_S, BLOCKS, Options
+from coldwarm.runner.case_list import _BLOCK_S, BLOCKS, Options
 from coldwarm.runner.rounds import _FIRST_S, _block_count, _BlockPlan
 from coldwarm.runner.rounds import _Turns as Turns
 from coldwarm.stats.intervals import MEDIAN_ERROR
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from coldwarm.runner.launch import Running
 
 CALL_S = 1e-3
-OPTIONS = Options(block_s=BLOCK_S, blocks=BLOCKS, min_runs=3)
-MOST_S = BLOCKS * BLOCK_S
+OPTIONS = Options(block_s=_BLOCK_S, blocks=BLOCKS, min_runs=3)
+MOST_S = BLOCKS * _BLOCK_S
 
 
 class Process:
@@ -110,7 +110,7 @@ def test_a_warmup_comes_on_top_for_all_of_the_round(turns: Turns) -> None:
     turns = Turns(turns.place, turns.late, turns.failed)
     first, second = rounds(turns, 2, ("a", 0.1, 0.2), ("b", 0.1, 0.0), scatter=0.002)
     assert min(first) == 1 + BLOCKS
-    assert second[0] == second[1] >= without[0] + round((0.2 - 0.05) / BLOCK_S)
+    assert second[0] == second[1] >= without[0] + round((0.2 - 0.05) / _BLOCK_S)
 
 
 def plan(*, start_s: float = 0.16, scatter: float = 0.01, warmup_s: float = 0.0) -> _BlockPlan:
@@ -120,11 +120,11 @@ def plan(*, start_s: float = 0.16, scatter: float = 0.01, warmup_s: float = 0.0)
 def test_there_are_as_many_blocks_as_make_a_round_worth_its_seconds() -> None:
     """GIVEN what processes and blocks scatter by THEN no other number of blocks is cheaper."""
     start_s, scatter, processes_differ = 0.16, 0.01, 0.005
-    chosen = _block_count(BLOCK_S, BLOCKS, MOST_S, plan(start_s=start_s, scatter=scatter))
+    chosen = _block_count(_BLOCK_S, BLOCKS, MOST_S, plan(start_s=start_s, scatter=scatter))
 
     def variance_for_its_seconds(n: int) -> float:
         of_blocks = (MEDIAN_ERROR * scatter) ** 2 / n
-        return (processes_differ**2 + of_blocks) * (start_s + n * BLOCK_S)
+        return (processes_differ**2 + of_blocks) * (start_s + n * _BLOCK_S)
 
     best = min(range(1, 100), key=variance_for_its_seconds)
     assert chosen in {best, best + 1}
@@ -132,11 +132,13 @@ def test_there_are_as_many_blocks_as_make_a_round_worth_its_seconds() -> None:
 
 def test_there_are_always_a_few_blocks_and_never_more_than_asked_for() -> None:
     assert _block_count(0.3, BLOCKS, MOST_S, plan(scatter=0.0)) == 4
-    assert _block_count(BLOCK_S, BLOCKS, MOST_S, plan(scatter=1.0)) == BLOCKS
-    none = _block_count(BLOCK_S, BLOCKS, MOST_S, plan(warmup_s=0.0))
-    assert _block_count(BLOCK_S, BLOCKS, MOST_S, plan(warmup_s=1.0)) == none + round(1.0 / BLOCK_S)
-    longest = round((MOST_S + _FIRST_S) / BLOCK_S)
-    assert _block_count(BLOCK_S, BLOCKS, MOST_S, plan(warmup_s=99.0)) == none + longest
+    assert _block_count(_BLOCK_S, BLOCKS, MOST_S, plan(scatter=1.0)) == BLOCKS
+    none = _block_count(_BLOCK_S, BLOCKS, MOST_S, plan(warmup_s=0.0))
+    assert _block_count(_BLOCK_S, BLOCKS, MOST_S, plan(warmup_s=1.0)) == none + round(
+        1.0 / _BLOCK_S
+    )
+    longest = round((MOST_S + _FIRST_S) / _BLOCK_S)
+    assert _block_count(_BLOCK_S, BLOCKS, MOST_S, plan(warmup_s=99.0)) == none + longest
     assert _block_count(0.15, 2, 0.3, None) == 2
 
 
@@ -149,7 +151,7 @@ def test_a_burst_in_the_first_call_makes_no_block_longer(turns: Turns) -> None:
     taken = iter([msgspec.structs.replace(burst, cpu_s=0.4, wall_s=0.4)])
     process.block = lambda batch, seconds: next(taken, None) or usual(batch, seconds)
     turns.run(turns.first([one], lambda some, _: some), lambda some, _: some)
-    assert {block.wall_s for block in one.blocks[1:]} == {BLOCK_S}
+    assert {block.wall_s for block in one.blocks[1:]} == {_BLOCK_S}
     assert BLOCKS <= len(one.blocks[1:]) <= 1.1 * BLOCKS
 
 

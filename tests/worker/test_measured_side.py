@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from coldwarm.runner.harness import MEASURED, PACKAGE, source_paths
+from coldwarm.runner.harness import _MEASURED, PACKAGE, _source_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 APART = {"functions/sample.py", "worker/probe.py"}
 """A user's program, and what asks an interpreter for its packages: nothing is measured there."""
-FILES = [path for path in source_paths(MEASURED) if str(path.relative_to(PACKAGE)) not in APART]
+FILES = [path for path in _source_paths(_MEASURED) if str(path.relative_to(PACKAGE)) not in APART]
 
 
 def imported(body: list[ast.stmt]) -> Iterator[str]:
@@ -48,5 +48,5 @@ def bare() -> set[str]:
 def test_a_module_imports_nothing_that_would_be_measured(file: Path, bare: set[str]) -> None:
     names = set(imported(ast.parse(file.read_text(encoding="utf-8")).body))
     ours = {name for name in names if name.split(".")[0] == "coldwarm"}
-    assert {name.split(".")[1] for name in ours if "." in name} <= {*MEASURED, "wire"}
+    assert {name.split(".")[1] for name in ours if "." in name} <= {*_MEASURED, "wire"}
     assert names - ours <= bare

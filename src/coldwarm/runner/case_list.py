@@ -28,7 +28,7 @@ SHORT_CALL_S = 100e-6
 """Calls below this are batched: reading the clock would be seen in them."""
 BATCH_WINDOW_S = 500e-6
 BLOCK_LIMIT = 1000
-BLOCK_S, BLOCKS_OF_RUN, BLOCKS = 0.02, 8, 24
+_BLOCK_S, _BLOCKS_OF_RUN, BLOCKS = 0.02, 8, 24
 """Short blocks that alternate, so that a neighbour's burst falls on all candidates. So many in the
 first process of a case, and in others at most; more in a bench, for its finer verdicts."""
 _LONGEST_BLOCK_S = 2.0
@@ -69,8 +69,8 @@ class Options:
     max_runs: _Runs = 5
     time_budget_s: _Seconds | None = None
     timeout_s: _Seconds = 300.0
-    block_s: _Seconds = BLOCK_S
-    blocks: _Runs = BLOCKS_OF_RUN
+    block_s: _Seconds = _BLOCK_S
+    blocks: _Runs = _BLOCKS_OF_RUN
     decide: float | None = None
     """Measure until every verdict against the baseline is settled: the relative difference
     that matters. ``None``: until every median is as precise as asked for."""

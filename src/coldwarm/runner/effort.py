@@ -6,7 +6,7 @@ import math
 import statistics
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.stats import intervals
@@ -25,40 +25,8 @@ if TYPE_CHECKING:
     from coldwarm.runner.ledger import Ledger
 
     Wanted = Mapping[CacheMode, Sequence[Case]]
-    Cost = Callable[[Case, CacheMode], float | None]
     Expected = Callable[[Case, CacheMode], float]
     _Chosen = dict[CacheMode, dict[str, Case]]
-
-
-ENDED = {"event": "ended"}
-"""What the journal says where a part of a run came to its own end."""
-
-
-def budget_event(total_s: float | None) -> dict[str, Any]:
-    """Return what the journal says of the time that a resumed run has in all."""
-    return {"event": "budget", "total_s": total_s}
-
-
-def total_s(
-    events: Sequence[Mapping[str, Any]],
-    recorded_s: float | None,
-    used_s: float,
-    more_s: float | None,
-) -> float | None:
-    """Return the seconds that a run has in all, those used already included.
-
-    ``more_s`` is what was asked for now, for what is still to come. Without it, a run that was
-    interrupted has what was left of its budget, and one that had come to its own end has the
-    budget it was begun with once more. ``None``: no limit.
-    """
-    if more_s is not None:
-        return used_s + more_s
-    if recorded_s is None:
-        return None
-    if events and events[-1] == ENDED:
-        return used_s + recorded_s
-    budgets = [event["total_s"] for event in events if event.get("event") == "budget"]
-    return budgets[-1] if budgets and budgets[-1] is not None else recorded_s
 
 
 _COMPILING_S = 5.0
@@ -72,6 +40,8 @@ class Estimates:
     """What is known of a run's costs, and what that says of the rest."""
 
     cases: Sequence[Case]
+    options: Options
+    ledger: Ledger
     known_s: Callable[[Case, CacheMode], float | None]
     """Seconds that a mode's last process of a case ran; ``None``: none did."""
 
@@ -95,6 +65,30 @@ class Estimates:
             return statistics.median(far)
         return _COMPILING_S if case.backend.compiles else _EAGER_S
 
+    def missing(self, members: Sequence[Case], round_: int) -> Wanted:
+        """Return, for each mode, the cases that lack their process of a round that all have."""
+        alive = [case for case in members if self.ledger.failure(case) is None]
+        return {
+            mode: [case for case in alive if not self.ledger.done(case, mode, round_)]
+            for mode in self.options.cache_modes
+        }
+
+    def seconds_left(self) -> float | None:
+        """Return the seconds until every case has its ``min_runs``; ``None``: not known yet."""
+        total_s, modes = 0.0, self.options.cache_modes
+        for case in self.cases:
+            if self.ledger.failure(case) is not None:
+                continue
+            for mode in modes:
+                missing = self.options.min_runs - len(self.ledger.good(case, mode))
+                one_s = self.known_s(case, mode)
+                if missing > 0 and one_s is None:
+                    return None
+                if mode == FILLED and WARM in modes:
+                    continue  # the persistent process shows it by the way
+                total_s += max(missing, 0) * (one_s or 0.0)
+        return total_s
+
     def _measured(
         self, cases: Sequence[Case], mode: CacheMode, workload: str | None = None
     ) -> list[float]:
@@ -106,31 +100,6 @@ class Estimates:
         return [cost for cost in found if cost is not None]
 
 
-def wanting(cases: Sequence[Case], options: Options, ledger: Ledger) -> Wanted:
-    """Return, for each mode, the cases that want a round which every case has."""
-    alive = [case for case in cases if ledger.failure(case) is None]
-    return dict.fromkeys(options.cache_modes, alive)
-
-
-def seconds_left(
-    cases: Sequence[Case], options: Options, ledger: Ledger, cost_s: Cost
-) -> float | None:
-    """Return the seconds until every case has its ``min_runs``; ``None``: not known yet."""
-    total_s = 0.0
-    for case in cases:
-        if ledger.failure(case) is not None:
-            continue
-        for mode in options.cache_modes:
-            missing = options.min_runs - len(ledger.good(case, mode))
-            one_s = cost_s(case, mode)
-            if missing > 0 and one_s is None:
-                return None
-            if mode == "cold_process_warm_cache" and "warm_process" in options.cache_modes:
-                continue  # the persistent process shows it by the way
-            total_s += max(missing, 0) * (one_s or 0.0)
-    return total_s
-
-
 def _baseline(wanted: Wanted) -> str | None:
     """Return the baseline, where others are wanted beside it."""
     cases = {case.id: case for members in wanted.values() for case in members}
@@ -140,7 +109,7 @@ def _baseline(wanted: Wanted) -> str | None:
 
 def _whole_s(case: Case, modes: Sequence[CacheMode], expected_s: Expected) -> float:
     """Return what a round of a case costs; the persistent process starts with filled caches."""
-    shown = "cold_process_warm_cache" if "warm_process" in modes else None
+    shown = FILLED if WARM in modes else None
     return sum(expected_s(case, mode) for mode in modes if mode != shown)
 
 

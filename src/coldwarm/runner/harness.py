@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 
 PACKAGE = Path(__file__).resolve().parents[1]
-MEASURED = ("worker", "backends", "frameworks", "functions", "workloads")
+_MEASURED = ("worker", "backends", "frameworks", "functions", "workloads")
 """The folders that measured processes load from."""
-_HASHED = (*MEASURED[:-1], "runner", "caches", "catalogue", "stats", "contracts")
+_HASHED = (*_MEASURED[:-1], "runner", "caches", "catalogue", "stats", "contracts")
 """The folders that count into the hash; a workload's file has a hash of its own."""
 
 
-def source_paths(folders: tuple[str, ...] = _HASHED) -> list[Path]:
+def _source_paths(folders: tuple[str, ...] = _HASHED) -> list[Path]:
     """Return the source files of folders, and of the messages that both sides exchange."""
     files = [path for folder in folders for path in (PACKAGE / folder).rglob("*.py")]
     return sorted([*files, PACKAGE / "wire.py"])
@@ -42,7 +42,7 @@ def source_paths(folders: tuple[str, ...] = _HASHED) -> list[Path]:
 def harness_sha256() -> str:
     """Return the hash of the harness's own sources: each path's name and its bytes."""
     digest = hashlib.sha256()
-    for path in source_paths():
+    for path in _source_paths():
         name = str(path.relative_to(PACKAGE))
         digest.update(name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
@@ -55,7 +55,7 @@ MOST_TRIES = 3
 
 
 @dataclass(frozen=True)
-class Availability:
+class _Availability:
     """What the probe found in the measuring interpreter."""
 
     modules: dict[str, bool]
@@ -90,7 +90,7 @@ def _measured_files(
     declared = [backend.source.path for backend in backends]
     declared += [workload.source.path for workload in workloads]
     sources = [path for path in declared if path.suffix == ".py"]  # a user's may be a library
-    return sorted({str(path) for path in (*source_paths(MEASURED), *sources)})
+    return sorted({str(path) for path in (*_source_paths(_MEASURED), *sources)})
 
 
 def probe(
@@ -98,7 +98,7 @@ def probe(
     workloads: Iterable[WorkloadSpec] = (),
     *,
     gpu: bool,
-) -> Availability:
+) -> _Availability:
     """Ask the measuring interpreter what it has; imports no framework there.
 
     Raises:
@@ -113,7 +113,7 @@ def probe(
         "compile": _measured_files(entries, workloads),
     }
     try:
-        return Availability(**json.loads(_answer(json.dumps(question).encode())))
+        return _Availability(**json.loads(_answer(json.dumps(question).encode())))
     except (OSError, subprocess.SubprocessError, ValueError, TypeError) as error:
         text = printable(f"cannot ask {sys.executable} what is installed: {error}")
         raise SystemRefusedError(text) from error

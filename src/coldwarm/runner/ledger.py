@@ -20,7 +20,7 @@ from coldwarm.runner.harness import MOST_TRIES
 from coldwarm.stats.selection import claims, counted, failure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from coldwarm.contracts.answer import CacheSetting
     from coldwarm.contracts.base import CacheMode
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 _SIGNALS = {"SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"}
-Answer = TypeVar("Answer")
+_Answer = TypeVar("_Answer")
 
 
 def killed_from_outside(reason: Reason | None) -> bool:
@@ -51,7 +51,7 @@ def as_tried(observation: Observation) -> Observation:
     return observation
 
 
-def retry_killed(attempt: Callable[[], Answer], failed: type[Exception]) -> Answer:
+def retry_killed(attempt: Callable[[], _Answer], failed: type[Exception]) -> _Answer:
     """Return what an attempt gives, repeated where its process was killed from outside.
 
     Raises:
@@ -137,20 +137,6 @@ class Ledger:
             # A persistent process shows its start in one mode and its blocks in another.
             if seen.round == round_ and mode in {seen.cache_mode, *seen.judgements}
         )
-
-
-def places_of(seen: Observation) -> dict[int, str]:
-    """Return the process of an observation and its blocks by their places in the order."""
-    blocks = {block.order: f"{seen.case} block" for block in seen.blocks}
-    return {seen.order: f"{seen.case} {seen.cache_mode} round {seen.round}", **blocks}
-
-
-def in_order(places: Mapping[int, str]) -> list[str]:
-    """Return what has a place in the order of it.
-
-    Of a process that was in flight when the run ended there is no record but its place.
-    """
-    return [places.get(place, "not recorded") for place in range(max(places, default=-1) + 1)]
 
 
 def used_s(observation: Observation) -> float:

@@ -103,12 +103,12 @@ def _spans(entered_ns: int, phases: Sequence[_PhaseReply], spawned_ns: int) -> l
     return [interpreter, *(one.phase(spawned_ns) for one in phases)]
 
 
-class GateReply(GateFigures, frozen=True, kw_only=True):
+class _GateReply(GateFigures, frozen=True, kw_only=True):
     """An output against the reference."""
 
     reason: _Stated | None
 
-    def together(self, *later: GateReply | None) -> Gate:
+    def together(self, *later: _GateReply | None) -> Gate:
         """Return the worst check of a process's answers, of which this was the first."""
         places = ("first_call", "last_call", "other_data")
         known = {at: one for at, one in zip(places, (self, *later), strict=True) if one}
@@ -237,7 +237,7 @@ class Start(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag=
     loaded_ns: _Moment
     bytecode: dict[str, Count]
     read_bytes: Count | None
-    gate: GateReply | None
+    gate: _GateReply | None
     input_sha256: Sha256 | None
     """``None``: its end has it, and the gate."""
     glibc: bool = True
@@ -296,7 +296,7 @@ class _Ended(ProcessTotals, frozen=True, kw_only=True, forbid_unknown_fields=Fal
 class _Checked(Record, frozen=True, kw_only=True):
     """The first output against the reference, and the hash of the inputs."""
 
-    gate: GateReply | None
+    gate: _GateReply | None
     input_sha256: Sha256
 
 
@@ -306,7 +306,7 @@ class OtherCallsReply(OtherCallSeconds, frozen=True, kw_only=True, tag="other_ca
     varied: list[str]
     not_varied: dict[str, Reason]
     answer_changed: bool | None
-    gate: GateReply | None = None
+    gate: _GateReply | None = None
     folded: list[str] = msgspec.field(default_factory=list)
     unlike: Reason | None = None
     unchecked: Reason | None = None
@@ -334,7 +334,7 @@ class OtherCallsReply(OtherCallSeconds, frozen=True, kw_only=True, tag="other_ca
 class End(_Ended, frozen=True, kw_only=True, tag="end"):
     """The last word of a process that was measured."""
 
-    gate: GateReply | None
+    gate: _GateReply | None
     first: _Checked | None = None
     """Of a process with blocks, which are measured before anything is checked."""
     harness: HarnessFigures | None

@@ -62,7 +62,7 @@ def case_result(case: Case, ledger: Ledger, facts: RunFacts) -> CaseResult:
     observations = ledger.of(case)
     status, reason = _status(case, ledger, facts)
     wrong = is_wrong(reason)
-    declared = protocol(case, facts.options)
+    declared = _protocol(case, facts.options)
     summary = outcome.summary_of(observations, reason, declared, case.inspected_call_s)
     seen_inputs = (seen.input_sha256 for seen in observations if seen.input_sha256)
     # A run that goes on need not have asked for the inputs of what was complete.
@@ -153,7 +153,7 @@ def write(  # noqa: PLR0913 - the figures of a run that only its end knows
                 reason=result.reason,
             )
         )
-    write_published(save, results, facts.environment, deterministic=facts.options.deterministic)
+    _write_published(save, results, facts.environment, deterministic=facts.options.deterministic)
     counts = {f"n_{s}": sum(row.status == s for row in rows) for s in get_args(Status)}
     said = Answers(
         run_id=facts.run_id,
@@ -184,7 +184,7 @@ def write(  # noqa: PLR0913 - the figures of a run that only its end knows
     return suite
 
 
-def write_published(
+def _write_published(
     save: Save, results: Sequence[CaseResult], environment: Environment, *, deterministic: bool
 ) -> None:
     """Write what others read of the cases, and their index."""
@@ -269,7 +269,7 @@ def _windows(
     return _WINDOWS | differing | (_BUILT if built else {})
 
 
-def protocol(case: Case, options: Options) -> Protocol:
+def _protocol(case: Case, options: Options) -> Protocol:
     """Return the declared protocol of a case."""
     kinds: dict[CacheMode, Literal["fresh", "persistent"]] = {
         mode: "persistent" if mode == "warm_process" else "fresh" for mode in options.cache_modes

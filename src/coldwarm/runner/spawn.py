@@ -193,7 +193,7 @@ def starting() -> Iterator[None]:
 _LAST_STREAM = 2
 
 
-def pipe() -> tuple[int, int]:
+def _pipe() -> tuple[int, int]:
     """Return a pipe of which no end has the number of a standard stream, which may be closed."""
     ends = os.pipe()
     if min(ends) > _LAST_STREAM:
@@ -281,10 +281,10 @@ class MeasuredProcess:
         self._printed_bytes = 0
         self._inbox = b""
         self.exit: _Exit | None = None
-        down_read, self._down = pipe()
-        self._up, up_write = pipe()
-        output_read, output_write = pipe()
-        life_read, self._life = pipe()
+        down_read, self._down = _pipe()
+        self._up, up_write = _pipe()
+        output_read, output_write = _pipe()
+        life_read, self._life = _pipe()
         before = os.sched_getaffinity(0) if affinity is not None else None
         if affinity is not None:
             os.sched_setaffinity(0, affinity)
@@ -427,7 +427,7 @@ class MeasuredProcess:
         """Say why nothing more will come: it ended, or it closed its pipe."""
         lingered = not self._ended_within(2.0)
         ended = self.wait(grace_s=0.0)
-        reason = describe_exit(ended.code)
+        reason = _describe_exit(ended.code)
         if lingered:
             reason = because("pipe_closed")
         elif self._inbox and ended.code == 0:
@@ -493,7 +493,7 @@ class MeasuredProcess:
         self._output = None
 
 
-def describe_exit(code: int) -> Reason:
+def _describe_exit(code: int) -> Reason:
     """Return why a process has ended, by its exit status."""
     if code >= 0:
         return because("exited", status=str(code))

@@ -23,7 +23,6 @@ from coldwarm.runner import (
     case_list as cases,
 )
 from coldwarm.runner import (
-    effort,
     environment,
     harness,
     identifying,
@@ -35,10 +34,10 @@ from coldwarm.runner import (
 )
 from coldwarm.runner.case_list import choose
 from coldwarm.runner.directory import JOURNAL, RunDirectory
-from coldwarm.runner.effort import Budget, Estimates, RoundChooser, seconds_left, wanting
+from coldwarm.runner.effort import Budget, Estimates, RoundChooser
 from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.launch import RunContext, reason_against
-from coldwarm.runner.ledger import Ledger, Listener, in_order, places_of, used_s
+from coldwarm.runner.ledger import Ledger, Listener, used_s
 from coldwarm.runner.rounds import Rounds
 from coldwarm.runner.spawn import Guard, OutOfTimeError, ProcessFailedError, terminable
 from coldwarm.stats import outcome
@@ -71,7 +70,7 @@ class _Earlier:
     def add(self, seen: Observation) -> None:
         """Add a process; one that was killed from outside may be tried again."""
         self.ledger.add(ledger.as_tried(seen))
-        self.places.update(places_of(seen))
+        self.places.update(_places_of(seen))
 
     def order(self, path: Path) -> list[str]:
         """Return the processes and blocks in their order.
@@ -118,6 +117,51 @@ def _read_earlier(lines: Iterable[JournalEntry | Fault], header: Header, path: P
     return earlier
 
 
+_ENDED = {"event": "ended"}
+"""What the journal says where a part of a run came to its own end."""
+
+
+def _budget_event(total_s: float | None) -> dict[str, Any]:
+    """Return what the journal says of the time that a resumed run has in all."""
+    return {"event": "budget", "total_s": total_s}
+
+
+def _total_s(
+    events: Sequence[Mapping[str, Any]],
+    recorded_s: float | None,
+    used_s: float,
+    more_s: float | None,
+) -> float | None:
+    """Return the seconds that a run has in all, those used already included.
+
+    ``more_s`` is what was asked for now, for what is still to come. Without it, a run that was
+    interrupted has what was left of its budget, and one that had come to its own end has the
+    budget it was begun with once more. ``None``: no limit.
+    """
+    if more_s is not None:
+        return used_s + more_s
+    if recorded_s is None:
+        return None
+    if events and events[-1] == _ENDED:
+        return used_s + recorded_s
+    budgets = [event["total_s"] for event in events if event.get("event") == "budget"]
+    return budgets[-1] if budgets and budgets[-1] is not None else recorded_s
+
+
+def _places_of(seen: Observation) -> dict[int, str]:
+    """Return the process of an observation and its blocks by their places in the order."""
+    blocks = {block.order: f"{seen.case} block" for block in seen.blocks}
+    return {seen.order: f"{seen.case} {seen.cache_mode} round {seen.round}", **blocks}
+
+
+def _in_order(places: Mapping[int, str]) -> list[str]:
+    """Return what has a place in the order of it.
+
+    Of a process that was in flight when the run ended there is no record but its place.
+    """
+    return [places.get(place, "not recorded") for place in range(max(places, default=-1) + 1)]
+
+
 _ADVICE = "restore the journal, or start a new run in another --out-dir"
 _MOST_MISSING = 1000
 """Processes of which there is no record, each in flight when a part of the run ended."""
@@ -138,7 +182,7 @@ def _order(places: dict[int, str], path: Path) -> list[str]:
     if last >= len(places) + _MOST_MISSING:
         text = f"{path}: the journal says that something ran as number {last}, of {len(places)}"
         raise ResumeError(f"{text}; {_ADVICE}")
-    return in_order(places)
+    return _in_order(places)
 
 
 def _restored_observations(ledger: Ledger, folder: Path, *, trusted: bool) -> list[Observation]:
@@ -239,7 +283,7 @@ def run(  # noqa: PLR0913 - each is a choice of its own, and all but two have a 
         StorageError: a file could not be written.
     """
     chosen = choose(options) if cases is None else list(cases)
-    refuse_settings(chosen, os.environ)
+    _refuse_settings(chosen, os.environ)
     isolation.refuse_unnameable(out_dir.absolute(), [case.backend for case in chosen])
     with RunDirectory(out_dir, resume=resume) as directory, terminable():
         session = _Session(
@@ -248,7 +292,7 @@ def run(  # noqa: PLR0913 - each is a choice of its own, and all but two have a 
         return session.run(resume=resume, more_s=more_s)
 
 
-def refuse_settings(cases: Iterable[Case], base: Mapping[str, str]) -> None:
+def _refuse_settings(cases: Iterable[Case], base: Mapping[str, str]) -> None:
     """Refuse to measure backends under settings that make them another thing.
 
     Raises:
@@ -331,7 +375,7 @@ class _Session:
         )
         for case, error in self.failures:
             rounds.fail(case, ProcessFailedError(error.reason))
-        costs = Estimates(runnable, rounds.cost_s)
+        costs = Estimates(runnable, self.options, self.ledger, rounds.cost_s)
         total = len(runnable) * len(self.options.cache_modes) * self.options.min_runs
         self.listener.started(total, budget.limit_s)
         groups = cases.groups(runnable)
@@ -343,7 +387,7 @@ class _Session:
             now_s = self.clock.now_s()
             left_s = budget.left_s(now_s)  # all of it is used, but where nothing is open any more
             if left_s is None:
-                left_s = seconds_left(runnable, self.options, self.ledger, rounds.cost_s)
+                left_s = costs.seconds_left()
             self.listener.estimate(*budget.estimate(left_s, now_s))
 
     def _rounds(
@@ -380,14 +424,14 @@ class _Session:
         at_most_s: float | None,
     ) -> Wanted:
         """Return what of a round is not there yet, and fits into the time."""
-        missing = {
-            mode: [case for case in cases if not self.ledger.done(case, mode, round_)]
-            for mode, cases in wanting(members, self.options, self.ledger).items()
-        }
         together = self.options.decide is not None
         now_s = self.clock.now_s()
         return budget.fitting(
-            missing, costs.expected_s, now_s, at_most_s=at_most_s, together=together
+            costs.missing(members, round_),
+            costs.expected_s,
+            now_s,
+            at_most_s=at_most_s,
+            together=together,
         )
 
     def _goes_on(self) -> None:
@@ -470,9 +514,9 @@ class _Session:
         self.ledger, self.order = earlier.ledger, earlier.order(self.directory.path)
         spent_s = earlier.used_s(self.cases)
         asked_s = found.options.get("time_budget_s")
-        total_s = effort.total_s(earlier.events, asked_s, spent_s, more_s)
-        self.resumed = effort.budget_event(total_s)
-        self.ended = earlier.events[-1:] == [effort.ENDED]
+        total_s = _total_s(earlier.events, asked_s, spent_s, more_s)
+        self.resumed = _budget_event(total_s)
+        self.ended = earlier.events[-1:] == [_ENDED]
         self.options = replace(self.options, time_budget_s=total_s)
         return spent_s
 
@@ -493,7 +537,7 @@ class _Session:
             measured_s=place.measured_s,
         )
         if not interrupted and not self.ended:
-            self.directory.append("event", effort.ENDED)
+            self.directory.append("event", _ENDED)
         self.directory.require(ENVIRONMENT, results.INDEX, *(row.path for row in suite.cases))
         # Whoever goes on makes its caches anew; those that are there hold names and paths.
         self.directory.clean()

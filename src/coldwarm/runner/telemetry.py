@@ -66,7 +66,7 @@ def control_groups(root: Path = Path("/")) -> _Groups | None:
     return None
 
 
-def throttled_s(root: Path = Path("/")) -> float | None:
+def _throttled_s(root: Path = Path("/")) -> float | None:
     """Return for how long CPU quotas have held this process's groups up so far, in seconds.
 
     The kernel adds it up over processors, and each group counts what its own quota did; here
@@ -178,7 +178,7 @@ def read(now_s: float) -> Reading:
         total_s=total_s,
         steal_s=steal_s,
         pressure_s=_pressure(),
-        throttled_s=throttled_s(),
+        throttled_s=_throttled_s(),
         thermal=_thermal(),
         runner_s=time.process_time(),
     )
@@ -191,15 +191,8 @@ def _load() -> float | None:
         return None
 
 
-def _text(path: str) -> str | None:
-    try:
-        return Path(path).read_text(encoding="ascii")
-    except OSError:
-        return None
-
-
 def _processors() -> tuple[float | None, float | None, float | None]:
-    text = _text("/proc/stat")
+    text = _read_text(Path("/proc/stat"))
     if text is None:
         return None, None, None
     ticks = [int(word) for word in text.split("\n", 1)[0].split()[1:9]]
@@ -219,7 +212,7 @@ def _tick_s() -> float:
 
 
 def _pressure() -> float | None:
-    text = _text("/proc/pressure/cpu")
+    text = _read_text(Path("/proc/pressure/cpu"))
     if text is None:
         return None
     return int(text.split("\n", 1)[0].rsplit("total=", 1)[1]) / 1e6
@@ -229,7 +222,7 @@ def _thermal() -> int | None:
     counts = [
         int(text)
         for path in Path("/sys/devices/system/cpu").glob("cpu[0-9]*/thermal_throttle/core*count")
-        if (text := _text(str(path))) is not None
+        if (text := _read_text(path)) is not None
     ]
     return sum(counts) if counts else None
 

@@ -83,7 +83,7 @@ def made() -> Iterator[Path]:
 
 
 @atexit.register
-def remove() -> None:
+def _remove() -> None:
     """Remove the folders of this process, as its end does."""
     for key in [one for one in _owned if one[0] == os.getpid()]:
         path, number = _owned.pop(key)
