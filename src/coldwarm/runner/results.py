@@ -56,46 +56,104 @@ class RunFacts:
     inputs: Mapping[str, str]
     """Group to the hash of its inputs."""
 
+    def case_result(self, case: Case, ledger: Ledger) -> CaseResult:
+        """Return a case's result so far."""
+        observations = ledger.of(case)
+        status, reason = self._status(case, ledger)
+        wrong = is_wrong(reason)
+        declared = _protocol(case, self.options)
+        summary = outcome.summary_of(observations, reason, declared, case.inspected_call_s)
+        seen_inputs = (seen.input_sha256 for seen in observations if seen.input_sha256)
+        # A run that goes on need not have asked for the inputs of what was complete.
+        sha256 = self.inputs.get(case.group) or next(seen_inputs, None)
+        return CaseResult(
+            case=case.id,
+            workload=case.workload.name,
+            candidate=case.candidate,
+            backend=case.backend.name,
+            device="gpu" if case.device == "gpu" else "cpu",
+            size=case.size,
+            dtype=case.dtype,
+            status=status,
+            reason=reason,
+            baseline=case.is_baseline,
+            scenario=case.workload.scenario,
+            dataset_id=f"{case.group}_seed{self.options.seed}",
+            dataset_sha256=sha256,
+            protocol=declared,
+            environment_sha256=self.environment_sha256,
+            inspected_call_s=case.inspected_call_s,
+            cold=summary.cold,
+            warm=summary.warm,
+            limitations=_limitations(case, self.options, observations),
+            warnings=summary.warnings,
+            counts=summary.counts,
+            filled_by=filled_by(observations, on_request=case.backend.keeps_on_request),
+            made=[] if wrong else ledger.made(case),
+            observations=[outcome.without_timing(seen) for seen in observations]
+            if wrong
+            else observations,
+            null_reasons=_null_reasons(sha256, reason, has_warm=summary.warm is not None),
+        )
 
-def case_result(case: Case, ledger: Ledger, facts: RunFacts) -> CaseResult:
-    """Return a case's result so far."""
-    observations = ledger.of(case)
-    status, reason = _status(case, ledger, facts)
-    wrong = is_wrong(reason)
-    declared = _protocol(case, facts.options)
-    summary = outcome.summary_of(observations, reason, declared, case.inspected_call_s)
-    seen_inputs = (seen.input_sha256 for seen in observations if seen.input_sha256)
-    # A run that goes on need not have asked for the inputs of what was complete.
-    sha256 = facts.inputs.get(case.group) or next(seen_inputs, None)
-    return CaseResult(
-        case=case.id,
-        workload=case.workload.name,
-        candidate=case.candidate,
-        backend=case.backend.name,
-        device="gpu" if case.device == "gpu" else "cpu",
-        size=case.size,
-        dtype=case.dtype,
-        status=status,
-        reason=reason,
-        baseline=case.is_baseline,
-        scenario=case.workload.scenario,
-        dataset_id=f"{case.group}_seed{facts.options.seed}",
-        dataset_sha256=sha256,
-        protocol=declared,
-        environment_sha256=facts.environment_sha256,
-        inspected_call_s=case.inspected_call_s,
-        cold=summary.cold,
-        warm=summary.warm,
-        limitations=_limitations(case, facts.options, observations),
-        warnings=summary.warnings,
-        counts=summary.counts,
-        filled_by=filled_by(observations, on_request=case.backend.keeps_on_request),
-        made=[] if wrong else ledger.made(case),
-        observations=[outcome.without_timing(seen) for seen in observations]
-        if wrong
-        else observations,
-        null_reasons=_null_reasons(sha256, reason, has_warm=summary.warm is not None),
-    )
+    def _status(self, case: Case, ledger: Ledger) -> tuple[Status, Reason | None]:
+        if case.id in self.unavailable:
+            return "warn", self.unavailable[case.id]
+        return outcome.status_of(ledger.of(case), self.options.cache_modes)
+
+    def write(  # noqa: PLR0913 - the figures of a run that only its end knows
+        self,
+        save: Save,
+        results: Sequence[CaseResult],
+        *,
+        finished_at: str | None,
+        order: Sequence[str],
+        wall_s: float,
+        measured_s: float,
+    ) -> SuiteResult:
+        """Write every case, the published contracts beside them, answers, and the index last."""
+        rows = []
+        for result in results:
+            path = f"{CASES}/{result.case}.json"
+            sha256 = save(path, codec.encode(result))
+            rows.append(
+                SuiteCase(
+                    case=result.case,
+                    path=path,
+                    sha256=sha256,
+                    status=result.status,
+                    reason=result.reason,
+                )
+            )
+        _write_published(save, results, self.environment, deterministic=self.options.deterministic)
+        counts = {f"n_{s}": sum(row.status == s for row in rows) for s in get_args(Status)}
+        said = Answers(
+            run_id=self.run_id,
+            suite=self.options.suite,
+            complete=finished_at is not None,
+            answers=answers(results),
+        )
+        suite = SuiteResult(
+            suite=self.options.suite,
+            run_id=self.run_id,
+            started_at=self.started_at,
+            finished_at=finished_at,
+            complete=finished_at is not None,
+            deterministic=self.options.deterministic,
+            seed=self.options.seed,
+            environment_path=ENVIRONMENT,
+            environment_sha256=self.environment_sha256,
+            cases=rows,
+            **counts,
+            order=list(order),
+            wall_s=wall_s,
+            measured_s=measured_s,
+            answers_path=_ANSWERS,
+            answers_sha256=save(_ANSWERS, codec.encode(said)),
+            null_reasons={} if finished_at else {"finished_at": because("interrupted")},
+        )
+        save(INDEX, codec.encode(suite))
+        return suite
 
 
 def _null_reasons(
@@ -107,12 +165,6 @@ def _null_reasons(
     if not has_warm:
         missing["warm"] = reason or because("warm_not_asked")
     return missing
-
-
-def _status(case: Case, ledger: Ledger, facts: RunFacts) -> tuple[Status, Reason | None]:
-    if case.id in facts.unavailable:
-        return "warn", facts.unavailable[case.id]
-    return outcome.status_of(ledger.of(case), facts.options.cache_modes)
 
 
 def _limitations(case: Case, options: Options, observations: Sequence[Observation]) -> list[Reason]:
@@ -127,61 +179,6 @@ def _borne_out(notes: Sequence[Reason], observations: Sequence[Observation]) -> 
     blocks = [block for seen in observations for block in seen.blocks]
     compiled_once = any(block.compiles == 0 for block in blocks)
     return [one for one in notes if one.code != "second_call_compiled" or not compiled_once]
-
-
-def write(  # noqa: PLR0913 - the figures of a run that only its end knows
-    save: Save,
-    results: Sequence[CaseResult],
-    facts: RunFacts,
-    *,
-    finished_at: str | None,
-    order: Sequence[str],
-    wall_s: float,
-    measured_s: float,
-) -> SuiteResult:
-    """Write every case, the published contracts beside them, the answers, and the index last."""
-    rows = []
-    for result in results:
-        path = f"{CASES}/{result.case}.json"
-        sha256 = save(path, codec.encode(result))
-        rows.append(
-            SuiteCase(
-                case=result.case,
-                path=path,
-                sha256=sha256,
-                status=result.status,
-                reason=result.reason,
-            )
-        )
-    _write_published(save, results, facts.environment, deterministic=facts.options.deterministic)
-    counts = {f"n_{s}": sum(row.status == s for row in rows) for s in get_args(Status)}
-    said = Answers(
-        run_id=facts.run_id,
-        suite=facts.options.suite,
-        complete=finished_at is not None,
-        answers=answers(results),
-    )
-    suite = SuiteResult(
-        suite=facts.options.suite,
-        run_id=facts.run_id,
-        started_at=facts.started_at,
-        finished_at=finished_at,
-        complete=finished_at is not None,
-        deterministic=facts.options.deterministic,
-        seed=facts.options.seed,
-        environment_path=ENVIRONMENT,
-        environment_sha256=facts.environment_sha256,
-        cases=rows,
-        **counts,
-        order=list(order),
-        wall_s=wall_s,
-        measured_s=measured_s,
-        answers_path=_ANSWERS,
-        answers_sha256=save(_ANSWERS, codec.encode(said)),
-        null_reasons={} if finished_at else {"finished_at": because("interrupted")},
-    )
-    save(INDEX, codec.encode(suite))
-    return suite
 
 
 def _write_published(

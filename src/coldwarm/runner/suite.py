@@ -383,7 +383,7 @@ class _Session:
             self._goes_on()
             rounds.measure(name, chosen, round_)
             for case in groups[name]:
-                self.listener.case_updated(results.case_result(case, self.ledger, facts))
+                self.listener.case_updated(facts.case_result(case, self.ledger))
             now_s = self.clock.now_s()
             left_s = budget.left_s(now_s)  # all of it is used, but where nothing is open any more
             if left_s is None:
@@ -523,14 +523,13 @@ class _Session:
     def _finish(
         self, facts: results.RunFacts, place: RunContext, *, interrupted: bool, wall_s: float
     ) -> Outcome:
-        made = [results.case_result(case, self.ledger, facts) for case in self.cases]
+        made = [facts.case_result(case, self.ledger) for case in self.cases]
         made = outcome.with_comparisons(made, self.options.decide)
         # What is shown is what is written.
         made = [codec.without_secrets(one) for one in made]
-        suite = results.write(
+        suite = facts.write(
             self.directory.write,
             made,
-            facts,
             finished_at=None if interrupted else self.clock.date(),
             order=place.order,
             wall_s=wall_s,
