@@ -9,6 +9,7 @@ import rich_click as click
 from click.testing import CliRunner
 
 from coldwarm.cli import _options, run
+from coldwarm.cli.main import cli
 from coldwarm.errors import UsageError
 from coldwarm.runner import case_list
 from coldwarm.runner.case_list import DEFAULT_MODES
@@ -35,7 +36,7 @@ def test_what_is_no_duration(text: str) -> None:
 
 def options(*arguments: str) -> Options:
     """Return what the command makes of arguments."""
-    with run.command.make_context("run", list(arguments)) as context:
+    with run._command.make_context("run", list(arguments)) as context:
         given: dict[str, Any] = context.params
     return run._asked(given, {})
 
@@ -77,7 +78,7 @@ def test_lists_come_repeated_or_with_commas() -> None:
     ],
 )
 def test_options_that_make_no_sense_are_named(arguments: list[str]) -> None:
-    done = CliRunner().invoke(run.command, arguments)
+    done = CliRunner().invoke(cli, ["run", *arguments])
     assert done.exit_code == 2
     assert arguments[0] in done.output
 

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from tests.doctor.reports import report, site
 from tests.started import coldwarm
 
-from coldwarm.cli.doctor import command
+from coldwarm.cli.main import cli
 from coldwarm.doctor import watch
 from coldwarm.doctor.before_after import BeforeAfterBench, ThenBench, prepared
 from coldwarm.doctor.describe import fix_blocks
@@ -478,7 +478,7 @@ def test_an_earlier_state_is_for_measuring() -> None:
     ],
 )
 def test_what_would_do_nothing_is_refused(arguments: tuple[str, ...], said: str) -> None:
-    done = CliRunner().invoke(command, arguments)
+    done = CliRunner().invoke(cli, ["doctor", *arguments])
     assert isinstance(done.exception, UsageError)
     assert said in str(done.exception)
 

@@ -224,7 +224,7 @@ def _in_short(figures: Sequence[Bound]) -> str:
     return f"{few}; {left} more" if left > 0 else few
 
 
-def verdict(one: Result) -> Text:
+def _verdict_line(one: Result) -> Text:
     """Return the verdict in its colour, with the reason if there is one to tell."""
     why = _why(one)
     return line(*_VERDICTS[one.verdict]) + line(f" ({why})" if why else "", "dim")
@@ -233,7 +233,7 @@ def verdict(one: Result) -> Text:
 def _outcome(one: Result) -> Text:
     """Return what was just measured, in a line."""
     here = f", {_here(one)}" if isinstance(one, PatternResult) else ""
-    return line(f"{one.id}: ") + verdict(one) + line(here)
+    return line(f"{one.id}: ") + _verdict_line(one) + line(here)
 
 
 def page(spec: Spec, result: Result | None) -> RenderableType:
@@ -243,7 +243,7 @@ def page(spec: Spec, result: Result | None) -> RenderableType:
     parts += _of_pattern(spec) if isinstance(spec, PatternSpec) else _of_claim(spec)
     if result is not None:
         label = "Measured: " if is_pattern else "Verdict: "
-        parts += [line(""), line(label, "bold") + verdict(result), *_shown(result)]
+        parts += [line(""), line(label, "bold") + _verdict_line(result), *_shown(result)]
     parts += [line(""), *(line(address, "dim") for address in spec.docs)]
     return Group(*parts)
 

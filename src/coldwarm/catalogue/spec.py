@@ -36,11 +36,11 @@ _Counted = Literal[
     "programs", "equations", "instructions", "peak_rss_bytes", "kernels", "signatures"
 ]
 TIMED: tuple[_Timed, ...] = get_args(_Timed)
-COUNTED: tuple[_Counted, ...] = get_args(_Counted)
+_COUNTED: tuple[_Counted, ...] = get_args(_Counted)
 FACTS = "facts"
 """Of a pattern whose sides are not timed: they run once, and return what they have seen."""
 _NOISE: dict[str, Literal["memory", "none"]] = {
-    **dict.fromkeys(COUNTED, "none"),
+    **dict.fromkeys(_COUNTED, "none"),
     "peak_rss_bytes": "memory",
 }
 """How what is counted scatters."""
@@ -133,7 +133,7 @@ class PatternSpec(_Spec):
     """Its folder's name."""
     framework: Literal["jax", "torch", "numba"]
     measures: str
-    """What decides: one of ``TIMED`` or ``COUNTED``, or ``facts``."""
+    """What decides: one of ``TIMED`` or ``_COUNTED``, or ``facts``."""
     mechanism: str
     """Why, in two sentences."""
     exception: str

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-def refuse_empty(arguments: Sequence[str]) -> None:
+def _refuse_empty(arguments: Sequence[str]) -> None:
     """Refuse arguments that say nothing: what an unset variable gives would choose everything.
 
     Raises:
@@ -49,7 +49,7 @@ class CommandGroup(click.RichGroup):
         Raises:
             UsageError: there is no such command, or an argument says nothing.
         """
-        refuse_empty(args[:1])
+        _refuse_empty(args[:1])
         name = args[0]
         if name not in self.list_commands(ctx):
             from coldwarm.registry import unknown
@@ -57,7 +57,7 @@ class CommandGroup(click.RichGroup):
             raise unknown("command", name, self.list_commands(ctx))
         known, command, rest = super().resolve_command(ctx, args)
         own = getattr(command, "own", None)  # of one that hands the others on
-        refuse_empty(rest if own is None else own(rest))
+        _refuse_empty(rest if own is None else own(rest))
         return known, command, rest
 
 
@@ -74,12 +74,12 @@ class Commands(CommandGroup):
         """Return a command by name; ``None`` where there is no such file."""
         if cmd_name not in self.list_commands(ctx):
             return None
-        command: click.Command = import_module(f"{_PACKAGE}.{cmd_name}").command
+        command: click.Command = vars(import_module(f"{_PACKAGE}.{cmd_name}"))["_command"]
         return command
 
 
 _PACKAGE = "coldwarm.cli"
-FILE = "pyproject.toml"
+_FILE = "pyproject.toml"
 _CONFIGURED = ("bench", "compare", "run")
 _NOT_DEFAULTS = {"help", "json", "out-dir", "resume"}
 """What belongs to one call of a command."""
@@ -137,7 +137,7 @@ class Configured(click.RichCommand):
 
     def _defaults(self) -> dict[str, Any]:
         folder = Path.cwd()
-        path = next((p for at in (folder, *folder.parents) if (p := at / FILE).is_file()), None)
+        path = next((p for at in (folder, *folder.parents) if (p := at / _FILE).is_file()), None)
         if path is None:
             return {}
         table = _table(path, str(self.name))
@@ -159,7 +159,7 @@ class ConfiguredMeasuring(Configured, Measuring):
 def origins(context: click.Context) -> dict[str, str]:
     """Return the file's name for each option of a call whose value came from it."""
     return {
-        name.replace("-", "_"): FILE
+        name.replace("-", "_"): _FILE
         for name, option in _options(context.command).items()
         if (source := context.get_parameter_source(str(option.name)))
         if source.name == "DEFAULT_MAP"

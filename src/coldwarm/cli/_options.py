@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 _Verdict = TypeVar("_Verdict", bound=str)
-Kind = TypeVar("Kind", bound=str)
+_Kind = TypeVar("_Kind", bound=str)
 _MOST_RUNS = 10_000
 _MOST_THREADS = 65_536
 _UNITS_S = {"s": 1.0, "m": 60.0, "h": 3600.0}
@@ -245,15 +245,15 @@ def failures(values: Iterable[str], known: Sequence[_Verdict]) -> dict[_Verdict,
 
 
 def failures_by_kind(
-    values: Iterable[str], known: Sequence[_Verdict], kinds: Sequence[Kind]
-) -> tuple[dict[_Verdict, float], dict[Kind, dict[_Verdict, float]]]:
+    values: Iterable[str], known: Sequence[_Verdict], kinds: Sequence[_Kind]
+) -> tuple[dict[_Verdict, float], dict[_Kind, dict[_Verdict, float]]]:
     """Return as ``failures`` does what is for all figures, and what is for one kind of them.
 
     Raises:
         BadParameter: as ``failures``.
     """
     of_all: list[str] = []
-    of_kind: dict[Kind, list[str]] = {}
+    of_kind: dict[_Kind, list[str]] = {}
     for part in parts(values, "--fail-on"):
         name, _, rest = part.partition(":")
         kind = next((one for one in kinds if one == name), None)

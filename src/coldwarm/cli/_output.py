@@ -35,9 +35,9 @@ def tell(path: Path | str, otherwise: Sequence[ContractError]) -> None:
 
 
 _PICTURE_COLUMNS = 80
-FORMS = ("json", "markdown", "github")
+_FORMS = ("json", "markdown", "github")
 """Forms of a result that are text alone."""
-EVERY_FORM = (*FORMS, "svg")
+EVERY_FORM = (*_FORMS, "svg")
 NOTE = " github: annotations of a workflow. svg: a picture of a terminal of 80 columns."
 
 
@@ -49,7 +49,7 @@ def emit(form: str, record: Any, document: Callable[[], Document]) -> None:  # n
         record: What JSON holds.
         document: Makes the document, for the other forms.
     """
-    if form in FORMS:
+    if form in _FORMS:
         click.echo(text_of(form, record, document), nl=False)
         return
     from coldwarm.report import terminal
@@ -69,7 +69,7 @@ def emit(form: str, record: Any, document: Callable[[], Document]) -> None:  # n
 
 
 def text_of(form: str, record: Any, document: Callable[[], Document]) -> str:  # noqa: ANN401 - every record of the contracts
-    """Return a result in one of ``FORMS``."""
+    """Return a result in one of ``_FORMS``."""
     if form == "json":
         return _options.record_text(record)
     from coldwarm.report import github, markdown
@@ -88,8 +88,8 @@ def files_by_form(values: Iterable[str]) -> dict[str, Path]:
     files: dict[str, Path] = {}
     for value in values:
         form, _, name = value.partition("=")
-        if form not in FORMS or not name or form in files:
-            told = f"{value!r:.60}: write one of {', '.join(FORMS)}, once, as in json=FILE"
+        if form not in _FORMS or not name or form in files:
+            told = f"{value!r:.60}: write one of {', '.join(_FORMS)}, once, as in json=FILE"
             raise _options.wrong("--report", told)
         files[form] = Path(name)
         if files[form].is_dir() or not files[form].absolute().parent.is_dir():

@@ -9,7 +9,7 @@ from coldwarm.cli import _options
 
 @click.command("backends")
 @_options.output("json")
-def command(form: str) -> None:
+def _command(form: str) -> None:
     """List the backends: version, devices, and what is missing."""
     from coldwarm import registry
     from coldwarm.contracts.reasons import brief

@@ -92,7 +92,7 @@ if TYPE_CHECKING:
     help="Write the result to a file too: json=FILE, markdown=FILE or github=FILE. Repeatable.",
 )
 @click.pass_context
-def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - options come by name
+def _command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - options come by name
     """Measure your own functions cold and warm, interleaved, and judge them by one of them.
 
     A TARGET is FILE.py:NAME or PACKAGE.MODULE:NAME, or FILE.py with functions marked by

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 @click.command("cases")
 @click.option("--suite", help="Only the cases of this suite: quick, ml, scenarios or full.")
 @_options.output("json")
-def command(suite: str | None, form: str) -> None:
+def _command(suite: str | None, form: str) -> None:
     """List the cases: candidate, workload, size and dtype.
 
     Each id can be given to `coldwarm run --case`, and so can the name of a group, such as

@@ -20,7 +20,7 @@ def _bench(what: Request, folder: Path) -> Outcome:
     return bench.run(what, folder)
 
 
-command = group(
+_command = group(
     "claims",
     Help(
         group="List, show and test claims, judge stored results again, and compare two.",

@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 )
 @click.option("--all", "everything", is_flag=True, help="Show the figures that are the same, too.")
 @_options.output(*_output.EVERY_FORM, note=_output.NOTE)
-def command(
+def _command(
     *,
     a: str,
     b: str,

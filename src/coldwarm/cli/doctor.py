@@ -153,7 +153,7 @@ class _Doctor(click.RichCommand):
 @_options.output("json", "markdown", "github", "html", plain="text")
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="PROGRAM [ARGUMENT]...")
 @click.pass_context
-def command(
+def _command(
     context: click.Context,
     program: tuple[str, ...],
     module: str | None,

@@ -30,7 +30,7 @@ _SHOWN = ("coldwarm", "numpy", "jax", "jaxlib", "torch", "triton", "numba", "sci
     help="List what is left in artifacts that could identify a person or a firm, by field.",
 )
 @_options.output("json", note=" JSON: the whole record.")
-def command(*, private: bool, form: str) -> None:
+def _command(*, private: bool, form: str) -> None:
     """Show the machine, the interpreter and the libraries a run would be measured with.
 
     Secrets are never written: values of variables are told by an allow-list, and what looks like

@@ -43,7 +43,7 @@ _SHOWN = 3
     help="Of asv: the commit of this repository that was measured. Default: for each candidate "
     "that `coldwarm bench --before … --after …` has measured, its own.",
 )
-def command(*, result: Path, form: str, out: Path | None, commit: str | None) -> None:
+def _command(*, result: Path, form: str, out: Path | None, commit: str | None) -> None:
     """Write a result as another tool reads it: RESULT is what `coldwarm run` or `bench` wrote to.
 
     Nothing is measured. Each figure is exported as the run has it, under a name that ends in its

@@ -45,7 +45,7 @@ _SAMPLE_NAME, _SAMPLE_INPUT = "coldwarm.functions.sample:work", "x=f64[8192]"
 @_options.seed
 @_options.threads
 @_options.output(*_output.EVERY_FORM, note=_output.NOTE)
-def command(
+def _command(
     target: str | None,
     inputs: tuple[str, ...],
     time_s: float,

@@ -20,7 +20,7 @@ def _bench(what: Request, folder: Path) -> Outcome:
     return bench.run(what, folder)
 
 
-command = group(
+_command = group(
     "patterns",
     Help(
         group="List, show and measure patterns: what to do and what not; judge them again,"

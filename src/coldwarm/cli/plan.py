@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 )
 @click.option("--group", help="Only these candidates, such as matmul_512_f32; see `cases`.")
 @_options.output(*_output.EVERY_FORM, note=f" JSON: every pair of candidates.{_output.NOTE}")
-def command(
+def _command(
     directory: Path,
     calls: int,
     shapes: int,

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     metavar="FIELD",
     help="With --compare: compare although FIELD differs, as `coldwarm compare` does.",
 )
-def command(
+def _command(
     *,
     results: tuple[Path, ...],
     out: Path | None,

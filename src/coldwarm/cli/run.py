@@ -65,7 +65,7 @@ NOT_MEASURED, NOT_PROVED = "not_measured", "not_proved"
 @_options.verbose
 @_options.output(*_output.EVERY_FORM, note=f" JSON: the suite's index.{_output.NOTE}")
 @click.pass_context
-def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - options come by name
+def _command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - options come by name
     """Measure cases in both regimes and all cache modes.
 
     Shows progress on standard error and the table on standard output; leaves artifacts

@@ -12,7 +12,7 @@ from coldwarm.cli import _options
 @click.command(name="schema")
 @click.argument("name", required=False)
 @_options.output("json", note=" A schema is always JSON.")
-def command(name: str | None, form: str) -> None:
+def _command(name: str | None, form: str) -> None:
     """Print the JSON Schema of the contract NAME; without one, list the names.
 
     NAME is the schema_version that stands in an artifact, such as

@@ -14,7 +14,7 @@ from coldwarm.cli.run import print_run
 @click.argument("directory", type=click.Path(path_type=Path), metavar="DIRECTORY")
 @_options.verbose
 @_options.output(*_output.EVERY_FORM, note=f" JSON: the suite's index.{_output.NOTE}")
-def command(directory: Path, form: str, *, verbose: bool) -> None:
+def _command(directory: Path, form: str, *, verbose: bool) -> None:
     """Print the table of a run: DIRECTORY is what `coldwarm run` or `coldwarm bench` wrote to.
 
     Nothing is measured. The figures are computed again from the observations, and an artifact that

@@ -46,7 +46,7 @@ _ISSUER = click.option("--issuer", metavar="URL", help="Who vouches for that ide
 
 
 @click.group(name="snapshot", cls=CommandGroup)
-def command() -> None:
+def _command() -> None:
     """Make, check and share snapshots: immutable sets of results with hashes and signatures."""
 
 
@@ -91,7 +91,7 @@ def _render(path: str, content: Content) -> bytes | None:
     return made.files(results, path)[path] if results else None
 
 
-@command.command(name="create")
+@_command.command(name="create")
 @click.argument("results", metavar="RESULT...", nargs=-1, required=True, type=_PATH)
 @click.option("--id", "snapshot_id", required=True, metavar="ID", help="Its name, for good.")
 @click.option(
@@ -250,7 +250,7 @@ def _identifying(made: Made, request: SnapshotRequest) -> Iterator[Identifying]:
             yield Identifying(field=field, holds=", ".join(held), left_out="kept")
 
 
-@command.command("verify")
+@_command.command("verify")
 @click.argument("folder", metavar="DIR", type=_PATH)
 @_KEY
 @_IDENTITY
@@ -300,7 +300,7 @@ def _verify(
     return ExitCode.FAILED if strict and found.holds and not found.proved else exit_code(found)
 
 
-@command.command("sign")
+@_command.command("sign")
 @click.argument("folder", metavar="DIR", type=_PATH)
 @click.option(
     "--key",
@@ -336,7 +336,7 @@ def _sign(folder: Path, key: Path | None, *, keyless: bool) -> None:
         say(text)
 
 
-@command.command("compare")
+@_command.command("compare")
 @click.argument("a", metavar="A", type=_PATH)
 @click.argument("b", metavar="B", type=_PATH)
 @_options.output(*_output.EVERY_FORM, note=_output.NOTE)
@@ -365,7 +365,7 @@ def _compare(a: Path, b: Path, form: str) -> None:
     _output.emit(form, found, lambda: snapshot.comparison(found))
 
 
-@command.command("replicate", cls=Measuring)
+@_command.command("replicate", cls=Measuring)
 @click.argument("folder", metavar="DIR", type=_PATH)
 @click.option(
     "--out-dir",
@@ -496,7 +496,7 @@ def _publish(out_dir: Path, original: Snapshot, report: Replication) -> None:
     replace_file(out_dir / layout.PUBLISHED / replicate.REPORT, codec.encode(published))
 
 
-@command.command(name="package")
+@_command.command(name="package")
 @click.argument("directory", metavar="DIR", type=_PATH)
 @click.option(
     "--out",
@@ -522,7 +522,7 @@ def _package(directory: Path, out: Path | None, form: str) -> None:
         say(line)
 
 
-@command.group(name="registry")
+@_command.group(name="registry")
 def _registry() -> None:
     """Keep an index of many snapshots, each id once, with the hashes of their content."""
 

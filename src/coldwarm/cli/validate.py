@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 )
 @_options.output("json", note=" JSON: a list of the artifacts, with what is wrong.")
 @click.pass_context
-def command(context: click.Context, paths: tuple[Path, ...], form: str) -> None:
+def _command(context: click.Context, paths: tuple[Path, ...], form: str) -> None:
     """Check artifacts: files, folders of a run, or any folder with artifacts in it.
 
     A file is recognised by its schema_version. In the folder of a run, hashes and indexes

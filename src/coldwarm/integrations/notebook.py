@@ -96,7 +96,7 @@ class CellCode:
         return list(found)
 
 
-def run(codes: tuple[CodeType, CodeType | None], scope: dict[str, Any]) -> Any:  # noqa: ANN401 - any value
+def _run(codes: tuple[CodeType, CodeType | None], scope: dict[str, Any]) -> Any:  # noqa: ANN401 - any value
     """Execute a cell; return the value of its last line, where that is an expression."""
     __tracebackhide__ = True
     code, value = codes
@@ -178,7 +178,7 @@ class _Magics:
         followed = _public("DoctorBlock")()
         try:
             with followed:
-                value = run(codes, self._shell.user_ns)
+                value = _run(codes, self._shell.user_ns)
                 return None if is_silent(cell) else value
         finally:
             followed.call(self._named, body.path)

@@ -44,7 +44,7 @@ def since(place: int) -> list[CompiledCall]:
     return ProcessTrace.of(rows, (), SourceFiles({})).calls
 
 
-def failures() -> list[str]:
+def _failures() -> list[str]:
     """Return where watching itself has failed: what it told may be incomplete."""
     rows = [row for row in followed().rows if row["kind"] == "failed"]
     return [f"{row['at']}, {row['error']}" for row in rows]
@@ -387,7 +387,7 @@ class CompileCostPlugin:
         """Tell the bill, where this is a worker."""
         self._take(_OUTSIDE)
         if self._runs:
-            self._bill.failures = failures()
+            self._bill.failures = _failures()
         told = getattr(self._config, "workeroutput", None)
         if told is not None:
             told[_TOLD] = msgspec.to_builtins(self._bill)
