@@ -28,6 +28,9 @@ _VariableName = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$(?
 """Of the environment, as every shell takes one."""
 
 
+Verdict = Literal["faster", "slower", "same", "undecided"]
+
+
 class Summary(Record, frozen=True, kw_only=True):
     """A distribution in few numbers; seconds, bytes or a ratio as its key says.
 
@@ -66,7 +69,7 @@ class Comparison(Record, frozen=True, kw_only=True):
     """Of the bounds."""
     threshold: float
     smallest_detectable: float | None
-    verdict: Literal["faster", "slower", "same", "undecided"]
+    verdict: Verdict
     p_value: float | None = None
     """Of a verdict: how often one like it would be given by chance where it is wrong; ``None``:
     there is none, or it was told from the range."""
@@ -173,7 +176,6 @@ class CacheSetting(Record, frozen=True, kw_only=True):
     """What has to stand in the program besides."""
 
 
-_Verdict = Literal["faster", "slower", "same", "undecided"]
 Provenance = Literal["measured_here", "replicated", "quoted"]
 """Where figures come from: measured by this run, by another that repeats it, or told by a source.
 """
@@ -183,7 +185,7 @@ class Judged(Record, frozen=True, kw_only=True):
     """A candidate and its verdict against the baseline; the rest is as in ``Comparison``."""
 
     candidate: str
-    verdict: _Verdict
+    verdict: Verdict
     ratio: Positive | None
     low: float | None
     high: float | None
@@ -227,7 +229,7 @@ class Lead(Record, frozen=True, kw_only=True):
         """The candidates of which the data cannot tell."""
         return self._of("undecided")
 
-    def _of(self, verdict: _Verdict) -> list[Judged]:
+    def _of(self, verdict: Verdict) -> list[Judged]:
         return [one for one in self.judged if one.verdict == verdict]
 
 

@@ -76,7 +76,7 @@ def answer(cases: Sequence[CaseResult]) -> Answer:
     controls = [case for case in cases if case.control_of is not None]
     first = others[0]
     gathered = gather(first.group, others)
-    led = leads(others, _asked(others))
+    led = _leads(others, _asked(others))
     ranges = [] if first.scenario else list(_by_calls(gathered.known, others, controls))
     held = {case.candidate for case in others if held_back(case) is not None}
     no_ranges = because("whole_loops") if first.scenario else _not_asked(others)
@@ -368,7 +368,7 @@ def _estimates(found: Sequence[tuple[int, _State]]) -> list[Crossing]:
     ]
 
 
-def leads(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> list[Lead]:
+def _leads(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> list[Lead]:
     """Return for each mode what the verdicts of a group's cases say; nothing where none was given.
 
     The warm call comes first.

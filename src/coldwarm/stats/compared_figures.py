@@ -46,7 +46,7 @@ from coldwarm.stats.ratio import (
     fault,
 )
 from coldwarm.stats.selection import by_round, counted, warm_processes
-from coldwarm.stats.summarise import steady_state, weakened
+from coldwarm.stats.summarise import cold_rounds, steady_state, weakened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -85,14 +85,12 @@ def metrics(case: CaseResult) -> dict[tuple[str, MetricKind], Side]:
 
 def _cold(case: CaseResult, mode: CacheMode) -> dict[tuple[str, MetricKind], Side]:
     valid = counted(case.observations, mode)
-    first = by_round((o, [o.ttfr_s]) for o in valid if o.ttfr_s is not None)
-    whole = by_round((o, [o.ttfr_process_s]) for o in valid if o.ttfr_process_s is not None)
-    loops = by_round((o, [o.loop.total_s]) for o in valid if o.loop is not None)
     peaks = by_round((o, [float(peak)]) for o in valid if (peak := o.peak_rss_bytes) is not None)
     return {
-        (f"{mode}.ttfr_s", "cold"): Side(first),
-        (f"{mode}.ttfr_process_s", "cold"): Side(whole),
-        (f"{mode}.total_s", "cold"): Side(loops),
+        **{
+            (f"{mode}.{name}_s", "cold"): Side(cold_rounds(case.observations, mode, name))
+            for name in ("ttfr", "ttfr_process", "total")
+        },
         (f"{mode}.peak_rss_bytes", "memory"): Side(peaks),
     }
 

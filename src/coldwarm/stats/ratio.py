@@ -37,7 +37,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 from msgspec.structs import replace
@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Unpack
 
+    from coldwarm.contracts.answer import Verdict
     from coldwarm.contracts.observation import Block
     from coldwarm.contracts.reasons import Reason
     from coldwarm.stats.selection import WarmProcess
@@ -78,8 +79,7 @@ LARGEST_EXPONENT = 700.0
 _STRICTEST = 1e-12
 _HALVINGS = 40
 
-_Verdict = Literal["faster", "slower", "same", "undecided"]
-_PLACES: dict[_Verdict, str] = {
+_PLACES: dict[Verdict, str] = {
     "faster": "interval_outside",
     "slower": "interval_outside",
     "same": "interval_inside",
@@ -103,7 +103,7 @@ class Differences:
     """Whether rounds, or processes of a side, that follow each other are alike."""
 
 
-class Limits(TypedDict, total=False):
+class Criteria(TypedDict, total=False):
     """By what two candidates are compared."""
 
     threshold: float
@@ -114,7 +114,7 @@ class Limits(TypedDict, total=False):
 
 
 def compare(
-    metric: str, baseline: str, ours: Rounds, theirs: Rounds, **limits: Unpack[Limits]
+    metric: str, baseline: str, ours: Rounds, theirs: Rounds, **limits: Unpack[Criteria]
 ) -> Comparison:
     """Compare a candidate (``ours``) with its baseline (``theirs``).
 
@@ -137,7 +137,7 @@ def compare(
 
 
 def compare_pairs(
-    metric: str, baseline: str, pairs: Mapping[str, Sequence[float]], **limits: Unpack[Limits]
+    metric: str, baseline: str, pairs: Mapping[str, Sequence[float]], **limits: Unpack[Criteria]
 ) -> Comparison:
     """Compare a candidate with its baseline by log-ratios of what ran next to each other.
 
@@ -200,7 +200,7 @@ def same_within(threshold: float) -> tuple[float, float]:
 
 
 def compare_differences(
-    metric: str, baseline: str, found: Differences, **limits: Unpack[Limits]
+    metric: str, baseline: str, found: Differences, **limits: Unpack[Criteria]
 ) -> Comparison:
     """Compare a candidate with its baseline by what is known of the logarithm of their ratio."""
     threshold = limits.get("threshold", THRESHOLD)
@@ -232,7 +232,7 @@ def compare_differences(
     )
 
 
-def _of_few(found: Differences) -> tuple[_Verdict, Reason]:
+def _of_few(found: Differences) -> tuple[Verdict, Reason]:
     """Call a difference only where each value is far beyond all of the other side."""
     verdict = _verdict(Interval(0.0, *found.extent), math.log(FAR))
     if found.n < FEWEST_FOR_FAR or verdict not in {"faster", "slower"}:
@@ -241,7 +241,7 @@ def _of_few(found: Differences) -> tuple[_Verdict, Reason]:
     return verdict, because("far_apart", found.basis, far_ratio=FAR)
 
 
-def _p_value(found: Differences, verdict: _Verdict, band: float) -> float | None:
+def _p_value(found: Differences, verdict: Verdict, band: float) -> float | None:
     """Return the least share of errors at which the interval still gives this verdict."""
     if verdict == "undecided":
         return None
@@ -266,7 +266,7 @@ def fault(sides: Mapping[str, Rounds]) -> Reason | None:
     return None
 
 
-def _verdict(ratio: Interval, band: float) -> _Verdict:
+def _verdict(ratio: Interval, band: float) -> Verdict:
     if ratio.high < -band:
         return "faster"
     if ratio.low > band:

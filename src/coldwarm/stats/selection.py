@@ -85,10 +85,9 @@ def failure(observations: Iterable[Observation]) -> Observation | None:
 def rejected(observations: Iterable[Observation], mode: CacheMode) -> list[Reason]:
     """Return the reason of each observation whose evidence does not prove the mode."""
     return [
-        _why_rejected(observation, mode)
-        for observation in published(observations)
-        if claims(observation, mode) and observation.status != "failed"
-        if not counts(observation, mode)
+        one.reason
+        for one in rejects(published(observations))
+        if one.mode == mode and one.observation.status != "failed"
     ]
 
 
@@ -179,7 +178,7 @@ def rejects(observations: Iterable[Observation]) -> Iterator[_Reject]:
             yield _Reject(seen, seen.cache_mode, seen.reason or because("unstated"))
             continue
         for mode in dict.fromkeys((seen.cache_mode, *seen.also_modes)):
-            if claims(seen, mode) and not counts(seen, mode):
+            if not counts(seen, mode):
                 yield _Reject(seen, mode, _why_rejected(seen, mode))
 
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.stats.ratio import Limits
+    from coldwarm.stats.ratio import Criteria
     from coldwarm.stats.steady import Steadiness
 
 
@@ -234,7 +234,7 @@ def compare_case(
     theirs: Sequence[Observation],
     ours: Sequence[Observation],
     cache_modes: Sequence[CacheMode],
-    **limits: Unpack[Limits],
+    **limits: Unpack[Criteria],
 ) -> list[Comparison]:
     """Compare the observations of a case (``ours``) with those of its baseline (``theirs``).
 
@@ -264,7 +264,7 @@ def _compare_warm(
     baseline: str,
     theirs: Sequence[Observation],
     ours: Sequence[Observation],
-    limits: Limits,
+    limits: Criteria,
 ) -> Comparison:
     """Compare the warm calls; say so where those of either side were not steady.
 
