@@ -538,6 +538,15 @@ def decode_as(type_: type[_R], data: bytes, path: str = "<bytes>") -> _R:
     return record
 
 
+def load(path: Path) -> Record:
+    """Return the record in a file.
+
+    Raises:
+        ContractError: the file cannot be read, or as ``decode``.
+    """
+    return decode(read_bytes(path), str(path))
+
+
 def load_as(type_: type[_R], path: Path) -> _R:
     """Return the record in a file, which must be a ``type_``.
 
