@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.doctor import journals
 from tests.started import coldwarm
 
-from coldwarm.doctor.trace import SourceLine
-from coldwarm.doctor.warmup import WarmupProgram, WarmupPrograms, archive_of, script
+from coldwarm.doctor.source_code import SourceFiles
+from coldwarm.doctor.trace import ProcessTrace
+from coldwarm.doctor.warmup import archive_of, programs, script
 
 LIMIT_S = 240
 HARD = '''
@@ -210,11 +212,9 @@ def programs_of(text: str) -> list[Any]:
 
 
 def test_a_script_says_what_is_left_out() -> None:
-    text = made(
-        kept=[kept(name="step", file="0a")],
-        left_out=[kept(name="told", why="callbacks")],
-        others={"numba": 2},
-    )
+    numba = [journals.call(number, framework="numba") for number in (8, 9)]
+    rows = [*kept(1, "step", "0a"), *kept(2, "told", None, why="callbacks"), *numba]
+    text = made(rows)
     assert "Not included:" in text
     assert "told(x: f32[3]): it calls back into Python, and JAX 0.10.2 keeps no such" in text
     assert "2 programs of numba" in text
@@ -224,7 +224,7 @@ def test_a_script_says_what_is_left_out() -> None:
 
 def test_no_name_leaves_its_place() -> None:
     name = 'x"""\nimport os; os.abort()  # \\'
-    text = made(kept=[kept(name=name, file="0a")], command=[f"{name}.py", name])
+    text = made(kept(1, name, "0a"), [f"{name}.py", name])
     parsed = ast.parse(text)
     body = parsed.body
     assert [type(one).__name__ for one in body[:7]] == ["Expr", *["Import"] * 5, "ImportFrom"]
@@ -233,15 +233,14 @@ def test_no_name_leaves_its_place() -> None:
 
 
 def test_what_a_program_sets_itself_is_set() -> None:
-    text = made(
-        kept=[kept(file="0a")],
-        settings={
-            "jax_compilation_cache_dir": "here/cache",
-            "jax_persistent_cache_enable_xla_caches": "none",
-            "jax_compilation_cache_include_metadata_in_key": False,
-        },
-        variables={"XLA_FLAGS": "--xla_a=1", "JAX_COMPILATION_CACHE_DIR": None},
-    )
+    settings = {
+        "jax_compilation_cache_dir": "here/cache",
+        "jax_persistent_cache_enable_xla_caches": "none",
+        "jax_compilation_cache_include_metadata_in_key": False,
+    }
+    variables = {"XLA_FLAGS": "--xla_a=1", "JAX_COMPILATION_CACHE_DIR": None}
+    set_so = {"kind": "settings", "at_s": 0.0, "settings": settings, "variables": variables}
+    text = made([*kept(1, "f", "0a"), set_so])
     assert "VARIABLES = {'XLA_FLAGS': '--xla_a=1'}" in text
     assert "'jax_compilation_cache_dir': 'here/cache'" in text
     assert "'jax_persistent_cache_enable_xla_caches': 'none'" in text
@@ -249,14 +248,19 @@ def test_what_a_program_sets_itself_is_set() -> None:
     assert "JAX_COMPILATION_CACHE_DIR=DIR" not in text
 
 
-def kept(name: str = "f", file: str | None = None, why: str = "") -> WarmupProgram:
-    site = SourceLine("at.py", 4, "main")
-    return WarmupProgram(name, site, {"x": "f32[3]"}, {}, file, why, "cpu", [0], [1])
+def kept(number: int, name: str, file: str | None, why: str = "") -> list[dict[str, Any]]:
+    """Return the rows of a call, and of its program as JAX compiles it."""
+    function = {"name": name, "path": "at.py", "line": 1}
+    program = {"name": f"jit({name})", "file": file, "why": why, "call": number}
+    where = {"platform": "cpu", "devices": [0], "shape": [1]}
+    return [
+        journals.call(number, stack=[["at.py", 4, "main"]], function=function),
+        {"kind": "kept", "at_s": journals.BEGIN_S, **program, **where},
+    ]
 
 
-def made(command: list[str] | None = None, **given: Any) -> str:
-    empty: dict[str, Any] = {"left_out": [], "others": {}, "settings": {}, "variables": {}}
+def made(rows: list[dict[str, Any]], command: list[str] | None = None) -> str:
     versions = {"jax": "0.10.2", "jaxlib": "0.10.2"}
-    found = WarmupPrograms(**{**empty, **given}, versions=versions, again_s=0.2, compile_s=1.5)
-    path = Path("fill.py")
-    return script(found, command or ["at.py"], path, archive_of(path), "2026-01-02T03:04:05Z")
+    loaded = {"kind": "framework", "at_s": 0.0, "name": "jax", "versions": versions}
+    trace = ProcessTrace.of([journals.process(), loaded, *rows], (), SourceFiles({}))
+    return script(programs([trace]), command or ["at.py"], Path("fill.py"), "2026-01-02T03:04:05Z")

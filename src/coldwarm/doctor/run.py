@@ -325,14 +325,13 @@ def _write_warmup(
 ) -> None:
     """Write the script that compiles beforehand, and say so."""
     from coldwarm.doctor import warmup
-    from coldwarm.doctor.warmup import programs, script
     from coldwarm.report.sentences import counted
 
-    found = programs(watched.processes)
+    found = warmup.programs(watched.processes)
     if not found.kept:
         say(f"JAX compiled nothing that can be kept; {path} is not written")
         return
-    text = script(found, masked_command(command_line), path, warmup.archive_of(path), date)
+    text = warmup.script(found, masked_command(command_line), path, date)
     warmup.write(found, text, path, journal)
     left = f", without {len(found.left_out)} that cannot be" if found.left_out else ""
     what = f"{path} compiles {counted(len(found.kept), 'program')} beforehand{left}"

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import shlex
 import zipfile
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coldwarm.doctor.describe import place
 from coldwarm.doctor.record.saved_programs import FOLDER, MODULE, OPTIONS
@@ -20,38 +21,35 @@ from coldwarm.report import units
 from coldwarm.report.sentences import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from coldwarm.doctor.trace import CompiledCall, ProcessTrace, SourceLine
 
 
-@dataclass(frozen=True)
-class WarmupProgram:
-    """A program as JAX gives it to its compiler."""
+class _Program(NamedTuple):
+    """A program as JAX gives it to its compiler, and the call that needs it."""
 
-    name: str
-    """As JAX has it."""
-    site: SourceLine | None
-    """The user's line that needs it."""
-    arguments: Mapping[str, str]
-    static: Mapping[str, str]
-    file: str | None
-    """What the names of its files begin with; ``None``: it was not kept."""
-    why: str
-    """Why it was not kept: ``callbacks``, ``processes``, ``size``, or the class of an error."""
-    platform: str = ""
-    devices: Sequence[int] = ()
-    shape: Sequence[int] = ()
-    n_callbacks: int = 0
+    row: SavedProgram
+    call: CompiledCall | None
+
+    @property
+    def name(self) -> str:
+        """Its name, without what JAX has put around it."""
+        return self.row.name.removeprefix("jit(").removesuffix(")")
+
+    @property
+    def site(self) -> SourceLine | None:
+        """The user's line that needs it."""
+        return self.call.site if self.call is not None else None
 
 
 @dataclass(frozen=True)
-class WarmupPrograms:
+class _Programs:
     """All that a program of the user's compiled with JAX, and what else it compiled."""
 
-    kept: list[WarmupProgram]
-    left_out: list[WarmupProgram]
-    others: dict[str, int]
+    kept: list[_Program]
+    left_out: list[_Program]
+    others: Mapping[str, int]
     """By framework: how often others than JAX compiled."""
     versions: Mapping[str, str]
     settings: Mapping[str, Any]
@@ -60,69 +58,38 @@ class WarmupPrograms:
     """Tracing and lowering, which no cache on disk saves."""
     compile_s: float
     """Compiling, which one does."""
-    cut: bool = False
+    cut: bool
     """Whether a journal was full, so that what was compiled later is not known."""
 
 
-@dataclass
-class _Found:
-    kept: dict[str, WarmupProgram] = field(default_factory=dict)
-    left_out: dict[tuple[str, SourceLine | None, str], WarmupProgram] = field(default_factory=dict)
-
-
-def programs(processes: Iterable[ProcessTrace]) -> WarmupPrograms:
+def programs(processes: Sequence[ProcessTrace]) -> _Programs:
     """Put together what the processes of a program have kept."""
-    processes = list(processes)
-    found = _Found()
-    others: dict[str, int] = {}
+    kept: dict[str, _Program] = {}
+    left_out: dict[tuple[str, SourceLine | None, str], _Program] = {}
     for trace in processes:
-        for one in _of_process(trace):
-            if one.file is None:
-                found.left_out.setdefault((one.name, one.site, one.why), one)
+        by_number = {call.number: call for call in trace.calls}
+        for row in trace.rows_of(SavedProgram):
+            one = _Program(row, by_number.get(row.call or 0))
+            if row.file is None:
+                left_out.setdefault((one.name, one.site, row.why), one)
             else:
-                found.kept.setdefault(one.file, one)
-        for call in trace.calls:
-            if call.framework != "jax":
-                others[call.framework] = others.get(call.framework, 0) + 1
-    calls = [call for trace in processes for call in trace.calls if call.framework == "jax"]
+                kept.setdefault(row.file, one)
+    calls = [call for trace in processes for call in trace.calls]
+    own = [call for call in calls if call.framework == "jax"]
     at_first = (row for trace in processes for row in trace.rows_of(JaxSettings))
     settings = next(at_first, JaxSettings(at_s=0.0))
-    return WarmupPrograms(
-        kept=list(found.kept.values()),
-        left_out=list(found.left_out.values()),
-        others=others,
-        versions=_versions(processes),
+    loaded = (row for trace in processes for row in trace.rows_of(Framework))
+    return _Programs(
+        kept=list(kept.values()),
+        left_out=list(left_out.values()),
+        others=Counter(call.framework for call in calls if call.framework != "jax"),
+        versions=next((row.versions for row in loaded if row.name == "jax"), {}),
         settings=settings.settings,
         variables=settings.variables,
-        again_s=sum(one.own_s["trace"] + one.own_s["lower"] for one in calls),
-        compile_s=sum(one.own_s["compile"] for one in calls),
+        again_s=sum(one.own_s["trace"] + one.own_s["lower"] for one in own),
+        compile_s=sum(one.own_s["compile"] for one in own),
         cut=any(trace.rows_of(Cut) for trace in processes),
     )
-
-
-def _of_process(trace: ProcessTrace) -> Iterator[WarmupProgram]:
-    calls: dict[int, CompiledCall] = {call.number: call for call in trace.calls}
-    for row in trace.rows_of(SavedProgram):
-        call = calls.get(row.call or 0)
-        name = row.name.removeprefix("jit(").removesuffix(")")
-        whole = call is not None and call.name == name
-        yield WarmupProgram(
-            name=name,
-            site=call.site if call is not None else None,
-            arguments=call.arguments if call is not None and whole else {},
-            static=call.static if call is not None and whole else {},
-            file=row.file,
-            why=row.why,
-            platform=row.platform,
-            devices=row.devices,
-            shape=row.shape,
-            n_callbacks=row.n_callbacks,
-        )
-
-
-def _versions(processes: Iterable[ProcessTrace]) -> Mapping[str, str]:
-    rows = (row for trace in processes for row in trace.rows_of(Framework))
-    return next((row.versions for row in rows if row.name == "jax"), {})
 
 
 _ENDING = ".programs.zip"
@@ -149,7 +116,7 @@ def refuse(script: Path) -> None:
         )
 
 
-def write(found: WarmupPrograms, text: str, script: Path, journal: Path) -> None:
+def write(found: _Programs, text: str, script: Path, journal: Path) -> None:
     """Write a script and the archive of its programs, which lie beside the journal.
 
     Raises:
@@ -159,8 +126,8 @@ def write(found: WarmupPrograms, text: str, script: Path, journal: Path) -> None
         with zipfile.ZipFile(archive_of(script), "w", zipfile.ZIP_DEFLATED) as archive:
             for one in found.kept:
                 for end in (MODULE, OPTIONS):
-                    raw = (journal / FOLDER / f"{one.file}{end}").read_bytes()
-                    entry = zipfile.ZipInfo(f"{one.file}{end}", _WHEN)
+                    raw = (journal / FOLDER / f"{one.row.file}{end}").read_bytes()
+                    entry = zipfile.ZipInfo(f"{one.row.file}{end}", _WHEN)
                     archive.writestr(entry, raw, zipfile.ZIP_DEFLATED)
         script.write_text(text, encoding="utf-8")
     except OSError as error:
@@ -329,11 +296,9 @@ if __name__ == "__main__":
 ''')
 
 
-def script(
-    found: WarmupPrograms, command: Sequence[str], path: Path, archive: Path, date: str
-) -> str:
+def script(found: _Programs, command: Sequence[str], path: Path, date: str) -> str:
     """Return the script; ``command`` is what stands behind ``python``, ``path`` where it goes."""
-    settings = _settings(found)
+    settings, archive = _settings(found), archive_of(path)
     fixed = _DIRECTORY in settings
     jax = found.versions.get("jax", "?")
     spelt = ""
@@ -344,7 +309,7 @@ def script(
         n_programs=counted(len(found.kept), "program"),
         date=date.partition("T")[0],
         jax=jax,
-        platforms=", ".join(sorted({one.platform for one in found.kept})),
+        platforms=", ".join(sorted({one.row.platform for one in found.kept})),
         setting="" if fixed else "JAX_COMPILATION_CACHE_DIR=DIR ",
         script=_safe(shlex.join(["python", path.name])),
         command=_safe(shlex.join(["python", *command])),
@@ -361,7 +326,7 @@ def script(
     )
 
 
-def _settings(found: WarmupPrograms) -> dict[str, object]:
+def _settings(found: _Programs) -> dict[str, object]:
     """Return the settings that the program itself has made, and the cache needs."""
     made = {
         name: value
@@ -374,7 +339,7 @@ def _settings(found: WarmupPrograms) -> dict[str, object]:
     return made
 
 
-def _variables(found: WarmupPrograms) -> dict[str, str]:
+def _variables(found: _Programs) -> dict[str, str]:
     return {
         name: value or ""
         for name, value in found.variables.items()
@@ -382,23 +347,25 @@ def _variables(found: WarmupPrograms) -> dict[str, str]:
     }
 
 
-def _row(one: WarmupProgram) -> str:
-    values = (one.file, one.platform, list(one.devices), list(one.shape), one.n_callbacks)
+def _row(one: _Program) -> str:
+    row = one.row
+    values = (row.file, row.platform, row.devices, row.shape, row.n_callbacks)
     return f"    {values!r},  # {_safe(_told(one))}"
 
 
-def _told(one: WarmupProgram) -> str:
+def _told(one: _Program) -> str:
     """Return where a program is needed, and for which arguments."""
     where = f"{place(one.site.path)}:{one.site.line} " if one.site else ""
-    given = [f"{name}: {kind}" for name, kind in one.arguments.items()]
+    whole = one.call if one.call is not None and one.call.name == one.name else None
+    given = [f"{name}: {kind}" for name, kind in whole.arguments.items()] if whole else []
     more = [f"… {len(given) - _MOST_ARGUMENTS} more"] if len(given) > _MOST_ARGUMENTS else []
-    fixed = [f"{name}={value}" for name, value in one.static.items()]
+    fixed = [f"{name}={value}" for name, value in whole.static.items()] if whole else []
     written = ", ".join([*given[:_MOST_ARGUMENTS], *more, *fixed])
     text = f"{where}{one.name}" + (f"({written})" if written else "")
     return text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…"
 
 
-def _left_out(found: WarmupPrograms) -> Iterator[str]:
+def _left_out(found: _Programs) -> Iterator[str]:
     """Yield what the script does not compile, and why."""
     if not (found.left_out or found.others or found.cut):
         yield "Nothing that the program compiled is left out."
@@ -406,7 +373,7 @@ def _left_out(found: WarmupPrograms) -> Iterator[str]:
     yield "Not included:"
     jax = found.versions.get("jax", "?")
     for one in found.left_out:
-        why = _WHY.get(one.why, f"this version of JAX shows it otherwise ({one.why})")
+        why = _WHY.get(one.row.why, f"this version of JAX shows it otherwise ({one.row.why})")
         yield f"    {_safe(_told(one))}: {why.format(jax=jax)}"
     for framework, n in sorted(found.others.items()):
         yield f"    {counted(n, 'program')} of {framework}: its cache is not JAX's"

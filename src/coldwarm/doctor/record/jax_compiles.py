@@ -74,7 +74,7 @@ class _Counted:
         return self.n - self.before <= most
 
 
-class CompilingCall:
+class _CompilingCall:
     """A call for which something is traced, lowered or compiled."""
 
     __slots__ = (
@@ -109,9 +109,9 @@ class _Thread(_thread._local):
     def __init__(self) -> None:
         """With nothing open."""
         self.open: list[_Open] = []
-        self.call: CompilingCall | None = None
+        self.call: _CompilingCall | None = None
         self.staged_ns = 0
-        self.before: CompilingCall | None = None
+        self.before: _CompilingCall | None = None
         """The call before what JAX tells nothing of was traced."""
         self.traced: dict[int, list[tuple[int, int, dict[str, int]]]] = {}
         """By the frame of a call that nothing is told of yet: what was traced in it, from when to
@@ -141,7 +141,7 @@ def tracers() -> "frozenset[CodeType]":
     return frozenset(code for code in codes if code is not None)
 
 
-def _goes_on(known: CompilingCall, miss: "FrameType | None", frame: "FrameType | None") -> bool:
+def _goes_on(known: _CompilingCall, miss: "FrameType | None", frame: "FrameType | None") -> bool:
     """Say whether a stage belongs to the call of the stage before.
 
     What is lowered or compiled by itself, without a call, does so where one line asks for both.
@@ -274,7 +274,7 @@ class JaxStages:
         miss = _missed(frame.f_back)
         if miss is None:
             return  # no call of a compiled function
-        mine.before, mine.call = mine.call, CompilingCall(_NOBODYS, id(miss), _Counted(None), None)
+        mine.before, mine.call = mine.call, _CompilingCall(_NOBODYS, id(miss), _Counted(None), None)
         self._spent(_now_ns() - begin_ns)
         mine.open.append(_Open(_UNTOLD, _now_ns(), id(frame)))
 
@@ -294,7 +294,7 @@ class JaxStages:
         else:
             mine.traced.setdefault(ended.miss, []).append(part)
 
-    def _traced(self, call: CompilingCall, parts: "list[tuple[int, int, dict[str, int]]]") -> None:
+    def _traced(self, call: _CompilingCall, parts: "list[tuple[int, int, dict[str, int]]]") -> None:
         """Write what was traced for a call, which JAX has not told of."""
         for begin_ns, end_ns, own_ns in parts:
             call.own_ns = own_ns
@@ -385,7 +385,9 @@ class JaxStages:
         call.order = order
         self._traced(call, self._threads.traced.pop(id(miss), []) if miss is not None else [])
 
-    def _new(self, frame: "FrameType | None", miss: "FrameType | None", name: str) -> CompilingCall:
+    def _new(
+        self, frame: "FrameType | None", miss: "FrameType | None", name: str
+    ) -> _CompilingCall:
         stack = sites.stack(frame)
         held = miss.f_locals if miss is not None else {}
         function = held.get("fun")
@@ -397,7 +399,7 @@ class JaxStages:
             if counted is None:
                 counted = self._places[place] = _Counted(self._journal.slot())
             counted.n += 1
-        call = CompilingCall(number, id(miss), counted, place[0])
+        call = _CompilingCall(number, id(miss), counted, place[0])
         call.jitted = function is not None and not compiled_functions.is_operation(function)
         cause: dict[str, Any] = {"kind": "apart"}  # of what is compiled without a call
         signature = None
@@ -430,7 +432,7 @@ class JaxStages:
             )
         return call
 
-    def _leave(self, call: CompilingCall, stage: str, begin_ns: int, end_ns: int) -> None:
+    def _leave(self, call: _CompilingCall, stage: str, begin_ns: int, end_ns: int) -> None:
         """Write that an outermost stage has ended."""
         begun_ns = _now_ns()
         slot = call.counted.slot

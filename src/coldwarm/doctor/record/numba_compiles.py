@@ -98,7 +98,7 @@ def _found(frame: "FrameType | None") -> "tuple[Any, Any] | None":
     return None
 
 
-def keeps(dispatcher: "Any") -> bool:
+def _keeps(dispatcher: "Any") -> bool:
     """Say whether a function is to be kept on disk."""
     return type(_cache_of(dispatcher)).__name__ == "FunctionCache"
 
@@ -110,7 +110,7 @@ def _cache_of(dispatcher: "Any") -> "Any":
 
 def _why_missed(dispatcher: "Any", args: "Any") -> "str | None":
     """Return why a function was not in the cache; ``None``: it is not to be kept there."""
-    if not keeps(dispatcher):
+    if not _keeps(dispatcher):
         return None
     try:
         return _why(dispatcher, tuple(args))
@@ -338,7 +338,7 @@ class NumbaCompiles:
                 "arguments": dict(zip(_names(dispatcher), types, strict=False)),
                 "static": {},
             },
-            keeps=keeps(dispatcher),
+            keeps=_keeps(dispatcher),
             around=_takes_compiled(dispatcher),
             **more,
         )

@@ -281,7 +281,7 @@ class Recorder:
         """Write how the process ends."""
         error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
         if error is not None and _went_through_all(error):
-            self.journal.write("error", **told(error))
+            self.journal.write("error", **_told(error))
         if not self.is_told():
             self.journal.write("untold", framework="jax")
         self.journal.write("end", doctor_s=self.spent_ns() / 1e9)
@@ -306,7 +306,7 @@ def _quietly(journal: "Journal", tell: "Callable[[], object]") -> None:
         failed(journal, error)
 
 
-def told(error: BaseException) -> "dict[str, Any]":
+def _told(error: BaseException) -> "dict[str, Any]":
     """Return an error that ended the program: its class, the user's lines, what it went through."""
     stack: list[sites.Site] = []
     inside: list[str] = []
@@ -369,7 +369,7 @@ class BlockReader(Reader):
             journal.readers = tuple(one for one in journal.readers if one is not self)
             self.counts = self.counts[0], journal.counted()
             if error is not None:
-                self.take(_row("error", **told(error)))
+                self.take(_row("error", **_told(error)))
             if not recorder.is_told():
                 self.take(_row("untold", framework="jax"))
             if self.n_gone:

@@ -68,7 +68,7 @@ class SavedPrograms:
         try:
             if not self._told:
                 self._told = True
-                self._journal.write("settings", settings=settings(), variables=variables())
+                self._journal.write("settings", settings=_settings(), variables=_variables())
             self._keep(fun_name, _held_by(sys._getframe(1)))
         except Exception as error:  # it must not become the program's
             failed(self._journal, error)
@@ -144,13 +144,13 @@ def _module_of(module: "Any") -> bytes:
     return out.getvalue()
 
 
-def settings() -> "dict[str, Any]":
+def _settings() -> "dict[str, Any]":
     """Return JAX's settings as they are now, by name."""
     config = sys.modules["jax"].config
     return {name: getattr(config, name) for name in _SETTINGS if hasattr(config, name)}
 
 
-def variables() -> "dict[str, str | None]":
+def _variables() -> "dict[str, str | None]":
     """Return the variables that the name of a program in the cache depends on, as they are now."""
     names = ("XLA_FLAGS", "LIBTPU_INIT_ARGS", "JAX_PLATFORMS", "JAX_COMPILATION_CACHE_DIR")
     return {name: os.environ.get(name) for name in names}

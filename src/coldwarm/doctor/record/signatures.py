@@ -128,7 +128,7 @@ def of_values(values: "Mapping[str, Any]") -> CallSignature:
         if isinstance(value, (bool, int, float, str, bytes, type(None))):
             found.static[name] = fixed(name, value)
         elif hasattr(value, "shape"):
-            found.leaves[name] = {**describe(value), "weak": False}
+            found.leaves[name] = {**_leaf(value), "weak": False}
         else:
             found.leaves[name] = {
                 "dtype": type(value).__name__,
@@ -172,7 +172,7 @@ def _describe(
         leaves, tree = tree_util.tree_flatten_with_path(value)
         found.trees[name] = _nested(str(tree))
         for path, leaf in leaves:
-            described = describe(leaf)
+            described = _leaf(leaf)
             if described.get("tracer"):
                 kinds.add(described.pop("tracer"))
                 depth = max(depth, _depth(leaf))
@@ -203,7 +203,7 @@ def _depth(leaf: "Any") -> int:
     return depth
 
 
-def describe(leaf: "Any") -> "Leaf":
+def _leaf(leaf: "Any") -> "Leaf":
     """Return what a compiled program depends on of one array, or of one number."""
     aval = getattr(leaf, "aval", None)
     shape = getattr(leaf, "shape", None)

@@ -40,7 +40,7 @@ _EXPLANATION = "  Explanation: "
 _AFTER = ("  Hint:", "  Developer debug context:")
 
 
-def compiling(frame: "FrameType | None") -> "dict[str, Any] | None":
+def _compiling(frame: "FrameType | None") -> "dict[str, Any] | None":
     """Return what PyTorch holds of the function that it is about to compile."""
     while frame is not None and not sites.is_users(frame.f_code):
         code = frame.f_code
@@ -74,7 +74,7 @@ def gave_up(frame: "FrameType | None") -> "tuple[CodeType, str, int] | None":
 
     ``None``: no limit is reached, or PyTorch raises an error there.
     """
-    held = compiling(frame)
+    held = _compiling(frame)
     if held is None or held.get("exceeded") is not True or held.get("one_graph"):
         return None
     config = sys.modules["torch._dynamo.config"]
@@ -201,7 +201,7 @@ class TorchCompiles:
             failed(self._journal, error)
 
     def _begun(self, frame: "FrameType | None") -> None:
-        held = compiling(frame) or {}
+        held = _compiling(frame) or {}
         code, given = _given(held)
         signature = signatures.of_values(given)
         earlier = self._known.setdefault(code, []) if code is not None else []
