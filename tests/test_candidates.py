@@ -107,7 +107,7 @@ def _reference(case: Case, seed: int) -> Arrays:
     """Return the float64 answer, made once for all backends."""
     key = (case.group, seed)
     if key not in _references:
-        wide = [account.widened(array) for array in _inputs(case, seed)]
+        wide = [account._widened(array) for array in _inputs(case, seed)]
         _references[key] = load_module(case.workload.source.named()).reference(*wide)
     return _references[key]
 

@@ -407,7 +407,7 @@ def marks(folder: Path) -> bool:
     place = folder / "any"
     place.touch()
     try:
-        os.setxattr(place, opened.MARK, b"1")
+        os.setxattr(place, opened._MARK, b"1")
     except OSError:
         return False
     return True

@@ -264,13 +264,11 @@ def test_what_a_factory_may_not_return(given: object, said: str) -> None:
 
 
 def test_how_many_arguments_a_function_needs() -> None:
-    assert target.required(fit) == 2
-    assert target.required(scaled) == 2
-    assert target.required(many) == 1
-    assert target.required(named) == 0
-    assert target.required(min) is None
-    assert target.takes_more(many)
-    assert not target.takes_more(fit)
+    signature = target.Signature
+    assert [len(signature(one).wanted) for one in (fit, scaled, many, named)] == [2, 2, 1, 0]
+    assert signature(min).bind is None
+    assert signature(many).takes_more
+    assert not signature(fit).takes_more
 
 
 def test_the_frameworks_of_arguments_are_known_before_they_are_read(tmp_path: Path) -> None:

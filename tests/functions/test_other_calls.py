@@ -312,7 +312,7 @@ def test_a_collector_that_is_off_stays_so() -> None:
 
 def test_other_numbers_have_the_same_types_and_shapes() -> None:
     given = {"a": [np.float32(1.0), np.ones((2, 3), dtype="f4")], "b": (np.arange(3), 5, "text")}
-    same = varying.varied(given, 1)
+    same = varying._varied(given, 1)
     assert same["a"][0] != 1.0
     assert type(same["a"][0]) is np.float32
     assert same["a"][1].dtype == np.float32
@@ -331,18 +331,18 @@ def test_arrays_of_jax_and_pytorch_are_varied_without_a_program_of_jax() -> None
     given = jax.device_put(np.ones(3, dtype="f4"))
     step(given, 2.0)
     n_programs = step._cache_size()
-    same = varying.varied({"x": given, "n": 2.0}, 1)
+    same = varying._varied({"x": given, "n": 2.0}, 1)
     assert np.all(np.asarray(same["x"]) > 1.0)
     assert (same["x"].dtype, same["x"].shape) == (given.dtype, given.shape)
     step(same["x"], same["n"])
     assert step._cache_size() == n_programs
     tensor = torch.ones(3, dtype=torch.float32, requires_grad=True)
-    made = varying.varied(tensor, 1)
+    made = varying._varied(tensor, 1)
     assert made.requires_grad
     assert made.is_leaf
     assert made.dtype == torch.float32
     assert bool((made > 1.0).all())
-    whole = varying.varied(torch.tensor([5, 0, 7]), 0.1)
+    whole = varying._varied(torch.tensor([5, 0, 7]), 0.1)
     assert sorted(whole.tolist()) == [0, 2, 7]
 
 

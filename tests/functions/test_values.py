@@ -234,7 +234,7 @@ def test_what_holds_no_numbers_cannot_be_compared(value: object) -> None:
     leaf = next(iter(values.leaves(value)))
     said = f"holds a {type(value).__name__}, which cannot be compared: return arrays or numbers"
     with pytest.raises(values.NotNumericError, match=said):
-        values.to_host(leaf)
+        values._to_host(leaf)
     assert values.digest(value) == values.digest(value)
 
 
@@ -251,7 +251,7 @@ def test_a_framework_that_is_not_loaded_is_not_asked(monkeypatch: pytest.MonkeyP
 def test_numbers_of_torch_come_to_the_host_whatever_they_are() -> None:
     torch = pytest.importorskip("torch")
     wanting = torch.ones(2, requires_grad=True)
-    assert values.to_host(wanting).tolist() == [1.0, 1.0]
+    assert values._to_host(wanting).tolist() == [1.0, 1.0]
     assert values.duplicate(wanting).requires_grad
-    assert values.to_host(torch.ones(2, dtype=torch.bfloat16)).dtype == np.float32
-    assert values.to_host(torch.tensor([1 + 2j]).conj()).tolist() == [1 - 2j]
+    assert values._to_host(torch.ones(2, dtype=torch.bfloat16)).dtype == np.float32
+    assert values._to_host(torch.tensor([1 + 2j]).conj()).tolist() == [1 - 2j]

@@ -92,7 +92,7 @@ RECORDS = np.array([(1.5, 2), (2.5, 3)], dtype=[("x", "f8"), ("n", "i4")])
 )
 def test_what_has_data_gets_others_and_stays_as_it_was(value: object) -> None:
     before = repr(value), _seen(value)
-    one, same, other = (varying.varied(value, number) for number in (0.2, 0.2, 0.7))
+    one, same, other = (varying._varied(value, number) for number in (0.2, 0.2, 0.7))
     assert one is not value
     assert type(one) is type(value)
     assert _seen(one) != _seen(value)
@@ -143,7 +143,7 @@ def _seen(value: Any) -> str:
     ids=lambda value: f"{type(value).__name__}-{str(value)[:12]}",
 )
 def test_what_has_none_that_could_be_others_is_the_very_object(value: object) -> None:
-    assert varying.varied(value, 0.3) is value
+    assert varying._varied(value, 0.3) is value
 
 
 @pytest.mark.parametrize("number", [0.0, 0.31, 0.999])
@@ -151,34 +151,34 @@ def test_numbers_keep_what_programs_need(number: float) -> None:
     rows = np.sort(RNG.normal(size=100) * 1e3)
     rows[[3, 50]] = 0.0
     rows.sort()
-    made = varying.varied(rows, number)
+    made = varying._varied(rows, number)
     assert np.array_equal(np.sign(made), np.sign(rows))
     assert (np.diff(made) >= 0).all()
     assert not np.allclose(made / rows[-1], rows / rows[-1] * made[-1] / rows[-1])  # no scaling
     square = RNG.normal(size=(6, 6))
     square = square @ square.T + 6 * np.eye(6)
-    made = varying.varied(square, number)
+    made = varying._varied(square, number)
     assert np.array_equal(made, made.T)
     np.linalg.cholesky(made)
     indices = np.sort(RNG.integers(0, 40, 200))
-    made = varying.varied(indices, number)
+    made = varying._varied(indices, number)
     assert (np.diff(made) >= 0).all()
     assert (made.min(), made.max()) == (indices.min(), indices.max())
     mask = RNG.random(30) < 0.4
-    assert varying.varied(mask, number).sum() == mask.sum()
+    assert varying._varied(mask, number).sum() == mask.sum()
     places = RNG.permutation(25)
-    assert sorted(varying.varied(places, number)) == list(range(25))
+    assert sorted(varying._varied(places, number)) == list(range(25))
 
 
 def test_arrays_keep_their_layout() -> None:
     given = np.asfortranarray(X.reshape(5, 10))
-    made = varying.varied(given, 0.5)
+    made = varying._varied(given, 0.5)
     assert made.flags.f_contiguous == given.flags.f_contiguous
     assert made.dtype == given.dtype
 
 
 def test_a_text_keeps_its_spaces_cases_and_values() -> None:
-    made = varying.varied('{"Done": true, "n": 125, "who": "Ada Byron"}', 0.4)
+    made = varying._varied('{"Done": true, "n": 125, "who": "Ada Byron"}', 0.4)
     assert made.count('"') == 8
     assert "true" in made
     assert [one.isupper() for one in made] == [
@@ -190,25 +190,25 @@ def test_tables_of_libraries_get_other_numbers() -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"x": X[:5], "n": range(5), "who": list("abcde")})
     kept = frame.copy(deep=True)
-    made = varying.varied(frame, 0.5)
+    made = varying._varied(frame, 0.5)
     pandas.testing.assert_frame_equal(frame, kept)
     assert not np.allclose(made["x"], frame["x"])
     assert list(made["who"]) == list("abcde")
     series = pandas.Series([1, 5, 9])
-    assert not series.equals(varying.varied(series, 0.5))
+    assert not series.equals(varying._varied(series, 0.5))
     polars = pytest.importorskip("polars")
     table = polars.DataFrame({"x": X[:5], "n": range(5), "who": list("abcde")})
-    made = varying.varied(table, 0.5)
+    made = varying._varied(table, 0.5)
     assert made.schema == table.schema
     assert not made["x"].equals(table["x"])
     assert made["who"].equals(table["who"])
-    assert not varying.varied(table["n"], 0.5).equals(table["n"])
+    assert not varying._varied(table["n"], 0.5).equals(table["n"])
     xarray = pytest.importorskip("xarray")
     grid = xarray.DataArray(X[:6].reshape(2, 3), dims=("a", "b"))
-    assert not np.allclose(varying.varied(grid, 0.5).values, grid.values)
+    assert not np.allclose(varying._varied(grid, 0.5).values, grid.values)
     sparse = pytest.importorskip("scipy.sparse")
     matrix = sparse.random(20, 20, 0.2, format="csr", random_state=1)
-    made = varying.varied(matrix, 0.5)
+    made = varying._varied(matrix, 0.5)
     assert np.array_equal(made.indices, matrix.indices)
     assert not np.allclose(made.data, matrix.data)
 
@@ -216,7 +216,7 @@ def test_tables_of_libraries_get_other_numbers() -> None:
 def test_keys_of_jax_are_others() -> None:
     jax = pytest.importorskip("jax")
     for key in (jax.random.key(3), jax.random.PRNGKey(3)):
-        made = varying.varied(key, 0.5)
+        made = varying._varied(key, 0.5)
         assert made.dtype == key.dtype
         assert values.digest([made]) != values.digest([key])
 

@@ -6,7 +6,6 @@ processes, so it imports nothing that a bare interpreter has not loaded already.
 """
 
 import sys
-from abc import ABC, abstractmethod
 
 from coldwarm.wire import TYPE_CHECKING, because
 
@@ -26,7 +25,7 @@ class DeviceUnavailableError(Exception):
     """The device asked for is not there; the message is the reason, ``gpu_unavailable``."""
 
 
-class Backend(ABC):
+class Backend:
     """A framework and how it executes.
 
     The class attributes are declarations that the observing side reads without running
@@ -111,9 +110,10 @@ class Backend(ABC):
         del cls, device
         return ()
 
-    @abstractmethod
     def import_runtime(self) -> None:
-        """Import the runtime stack alone: the ``import`` phase."""
+        """Import the runtime stack alone, by itself ``modules``: the ``import`` phase."""
+        for name in self.modules:
+            __import__(name)
 
     def device_init(self) -> None:
         """Query the devices for the first time.
@@ -136,13 +136,15 @@ class Backend(ABC):
         """Make the candidate and its arguments, finished; return the arguments."""
         raise NotImplementedError(self.name)
 
-    @abstractmethod
     def place(self, arrays: "Sequence[np.ndarray[Any, Any]]") -> "tuple[Any, ...]":
         """Place host arrays on the device, finished: part of the ``setup`` phase.
+
+        By itself they are given as they are.
 
         Where ``self.dtype`` is ``bf16``, which NumPy lacks, floats come as float32 holding
         numbers that bfloat16 can hold, and are placed as bfloat16.
         """
+        return tuple(arrays)
 
     def wrap(self, function: "Callable[..., Any]") -> "Callable[..., Any]":
         """Wrap a function for execution: ``jax.jit``, ``torch.compile``, …."""
@@ -190,9 +192,13 @@ class Backend(ABC):
         """Return the arrays of what was kept, of several outputs one after the other."""
         return [one for part in kept for one in (part if isinstance(part, list) else [part])]
 
-    @abstractmethod
     def fetch(self, out: "Any") -> "list[np.ndarray[Any, Any]]":
-        """Return host copies of the outputs, flattened in order; bfloat16 as float32."""
+        """Return the outputs on the host, flattened in order; bfloat16 as float32."""
+        import numpy as np
+
+        if isinstance(out, tuple | list):
+            return [leaf for item in out for leaf in self.fetch(item)]
+        return [np.asarray(out)]
 
     def begin_call(self) -> None:
         """Start the account that ``parts`` gives."""

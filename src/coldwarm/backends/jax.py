@@ -55,10 +55,6 @@ class _Jax(Backend):
             "XLA_PYTHON_CLIENT_MEM_FRACTION": "",  # the older name, which must not be set beside it
         }
 
-    def import_runtime(self) -> None:
-        """Import JAX."""
-        import jax  # noqa: F401 - importing it is what is timed
-
     def device_init(self) -> None:
         """Ask for the devices, which starts the client."""
         import jax

@@ -44,14 +44,14 @@ class _Made(JaxJit):
 
         whole = function if hasattr(function, "lower") else jax.jit(function)
         data = self._serialise(whole, arguments)
-        with open(os.path.join(directory, self.FILE), "wb") as file:  # noqa: PTH118, PTH123 - as all of the measured side
+        with open(os.path.join(directory, self.FILE), "wb") as file:
             file.write(data)
 
     def load(self, directory: str) -> "Callable[..., Any]":
         """Read the file and return the function in it."""
         spans = self.watcher.spans
         spans.open("load", "cache_read_s")
-        with open(os.path.join(directory, self.FILE), "rb") as file:  # noqa: PTH118, PTH123 - as all of the measured side
+        with open(os.path.join(directory, self.FILE), "rb") as file:
             data = file.read()
         self._loaded = self._deserialise(data)
         spans.close("load")
@@ -78,11 +78,8 @@ class JaxExport(_Made):
 
     def import_runtime(self) -> None:
         """Import JAX and what reads an exported program."""
-        import flatbuffers  # noqa: F401 - importing is what is timed
-        import jax
-        from jax import export  # noqa: F401 - likewise
-
-        del jax
+        super().import_runtime()
+        from jax import export  # noqa: F401 - importing is what is timed
 
     def _serialise(self, function: "Any", arguments: "tuple[Any, ...]") -> bytearray:
         from jax import export
@@ -105,10 +102,8 @@ class JaxAot(_Made):
 
     def import_runtime(self) -> None:
         """Import JAX and what reads an executable."""
-        import jax
+        super().import_runtime()
         from jax.experimental import serialize_executable  # noqa: F401 - importing is what is timed
-
-        del jax
 
     def _serialise(self, function: "Any", arguments: "tuple[Any, ...]") -> bytes:
         import pickle

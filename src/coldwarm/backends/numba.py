@@ -10,10 +10,8 @@ from coldwarm.frameworks.numba import NumbaWatch
 from coldwarm.wire import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from typing import Any
-
-    import numpy as np
 
 
 class NumbaBackend(Backend):
@@ -32,14 +30,6 @@ class NumbaBackend(Backend):
     watched_by = NumbaWatch
     watcher: NumbaWatch
 
-    def import_runtime(self) -> None:
-        """Import Numba."""
-        import numba  # noqa: F401 - importing it is what is timed
-
-    def place(self, arrays: "Sequence[np.ndarray[Any, Any]]") -> "tuple[Any, ...]":
-        """Return the arrays as they are."""
-        return tuple(arrays)
-
     def wrap(self, function: "Callable[..., Any]") -> "Callable[..., Any]":
         """Return ``numba.njit(cache=True)(function)``, or as Numba has it by itself."""
         import numba
@@ -47,11 +37,3 @@ class NumbaBackend(Backend):
         compiled: Callable[..., Any] = numba.njit(cache=self.keep_all)(function)
         self.watcher.keep(compiled)
         return compiled
-
-    def fetch(self, out: "Any") -> "list[np.ndarray[Any, Any]]":
-        """Return copies of the outputs, flattened."""
-        import numpy as np
-
-        if isinstance(out, tuple | list):
-            return [leaf for item in out for leaf in self.fetch(item)]
-        return [np.array(out)]

@@ -44,10 +44,6 @@ class TorchEager(Backend):
         if device == "gpu":
             vars(self).update(synchronous=False, caches=(*type(self).caches, "cuda"))
 
-    def import_runtime(self) -> None:
-        """Import PyTorch."""
-        import torch  # noqa: F401 - importing it is what is timed
-
     def device_init(self) -> None:
         """Ask for the device; on a GPU create its context, which is the larger part.
 

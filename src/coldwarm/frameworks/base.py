@@ -122,6 +122,16 @@ def _told(error: Exception) -> "dict[str, Any]":
     return because("exception", error=type(error).__name__, text=str(error)[:_LONGEST])
 
 
+def described_gpu(kind: "str | bytes", count: int, peak_bytes: "int | None") -> "dict[str, Any]":
+    """Return a GPU as ``Backend.device_info`` has it."""
+    return {
+        "platform": "gpu",
+        "kind": kind.decode() if isinstance(kind, bytes) else str(kind),
+        "count": count,
+        "memory_peak_bytes": peak_bytes,
+    }
+
+
 def module_of(framework: str) -> "Any":
     """Return the module here that knows a framework, loaded when it is first asked for."""
     name = f"coldwarm.frameworks.{framework}"

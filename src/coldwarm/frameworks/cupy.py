@@ -2,6 +2,7 @@
 
 import sys
 
+from coldwarm.frameworks.base import described_gpu
 from coldwarm.wire import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -48,9 +49,4 @@ def gpu() -> "dict[str, Any] | None":
         return None
     runtime = sys.modules["cupy"].cuda.runtime
     name = runtime.getDeviceProperties(runtime.getDevice())["name"]
-    return {
-        "platform": "gpu",
-        "kind": name.decode() if isinstance(name, bytes) else str(name),
-        "count": runtime.getDeviceCount(),
-        "memory_peak_bytes": None,
-    }
+    return described_gpu(name, runtime.getDeviceCount(), None)

@@ -20,7 +20,7 @@ also holds the import of SciPy, a tenth of a second.
 import sys
 import time
 
-from coldwarm.frameworks.base import PARTS, Watch, versions
+from coldwarm.frameworks.base import PARTS, Watch, described_gpu, versions
 from coldwarm.frameworks.spans import SpanAccount
 from coldwarm.wire import TYPE_CHECKING, because
 
@@ -290,13 +290,7 @@ def gpu() -> "dict[str, Any] | None":
     if not has_used_gpu():
         return None
     cuda = sys.modules["numba.cuda"]
-    name = cuda.get_current_device().name
-    return {
-        "platform": "gpu",
-        "kind": name.decode() if isinstance(name, bytes) else str(name),
-        "count": len(cuda.gpus),
-        "memory_peak_bytes": None,
-    }
+    return described_gpu(cuda.get_current_device().name, len(cuda.gpus), None)
 
 
 def unfinished() -> int:

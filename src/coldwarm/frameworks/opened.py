@@ -28,11 +28,11 @@ _PLACES = {
 }
 """By event, which of its arguments is the name of a file."""
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-MARK = "user.coldwarm"
+_MARK = "user.coldwarm"
 """The attribute of a file by which a run knows what an earlier one saw being written."""
 _REGULAR, _SOCKET, _KIND = 0o100000, 0o140000, 0o170000
 _MOST_MISSED = 50
-_LIBRARY = os.path.dirname(os.__file__)  # noqa: PTH120 - pathlib may not be loaded
+_LIBRARY = os.path.dirname(os.__file__)
 _NONE = ("/proc/", "/sys/", "/dev/")
 _read: "dict[str, int]" = {}
 """By name, when it was last changed before this process opened it, in nanoseconds."""
@@ -107,7 +107,7 @@ def _note(name: str, flags: int) -> None:
 def _mapped() -> None:
     """Note what is mapped into memory: libraries, and files that code in C has opened."""
     try:
-        with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as regions:  # noqa: PTH123 - pathlib may not be loaded
+        with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as regions:
             names = {region.partition("/")[2].rstrip("\n") for region in regions}
     except OSError:
         return
@@ -133,7 +133,7 @@ def told(asked: "Mapping[str, Any]") -> "dict[str, Any]":
     earlier = sorted(name for name in late if not name.startswith(folders))
     raw = {f"file_{number}": name for number, name in enumerate(earlier[: asked["most"]], 1)}
     wrote = {os.path.realpath(name) for name in _wrote}
-    left = [n for n in asked["wrote"] if n not in wrote and n not in late and os.path.isfile(n)]  # noqa: PTH113 - pathlib may not be loaded
+    left = [n for n in asked["wrote"] if n not in wrote and n not in late and os.path.isfile(n)]
     for what, names in (("without", asked["known"]), ("left", left)):
         numbered = enumerate(names[: asked["most"]], 1)
         raw.update({f"{what}_{number}": name for number, name in numbered})
@@ -143,7 +143,7 @@ def told(asked: "Mapping[str, Any]") -> "dict[str, Any]":
 def _is_marked(name: str, program: str) -> bool:
     """Say whether an earlier run saw a process of this program write the file as it is now."""
     try:
-        mark = os.getxattr(name, MARK).decode()
+        mark = os.getxattr(name, _MARK).decode()
     except (OSError, ValueError):
         return False
     return bool(mark == f"{program} {_stat(name).st_mtime_ns}")
@@ -153,14 +153,14 @@ def mark(names: "Iterable[str]", program: str) -> None:
     """Mark files that a process of a program has written, for runs to come."""
     for name in names:
         try:
-            os.setxattr(name, MARK, f"{program} {_stat(name).st_mtime_ns}".encode())
+            os.setxattr(name, _MARK, f"{program} {_stat(name).st_mtime_ns}".encode())
         except OSError:  # where files have no attributes, only this run knows
             continue
 
 
 def wrote(asked: "Mapping[str, Any]") -> "list[str]":
     """Return the names of what it wrote that is there still, but in the runner's folders."""
-    names = {os.path.realpath(name) for name in _wrote if os.path.isfile(name)}  # noqa: PTH113 - pathlib may not be loaded
+    names = {os.path.realpath(name) for name in _wrote if os.path.isfile(name)}
     folders = tuple(f"{one}/" for one in asked["folders"])
     return sorted(name for name in names if not name.startswith(folders))
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class Span:
+class _Span:
     """One open span: its name, the part that it is charged to, its own time so far."""
 
     __slots__ = ("marked", "name", "own_ns", "part")
@@ -40,9 +40,9 @@ class SpanAccount:
         self._clock_ns = clock_ns
         self._lock = _thread.allocate_lock()
         self._charged_ns = dict.fromkeys(PARTS, 0)
-        self._stacks: dict[int, list[Span]] = {}
+        self._stacks: dict[int, list[_Span]] = {}
         self._caller = _thread.get_ident()
-        self._current: Span | None = None
+        self._current: _Span | None = None
         self._last_ns = 0
 
     def begin(self) -> None:
@@ -58,30 +58,30 @@ class SpanAccount:
         with self._lock:
             return {part: ns / 1e9 for part, ns in self._charged_ns.items()}
 
-    def innermost(self) -> "Span | None":
+    def innermost(self) -> "_Span | None":
         """Return the innermost open span of this thread."""
         stack = self._stacks.get(_thread.get_ident())
         return stack[-1] if stack else None
 
-    def outermost(self) -> "Span | None":
+    def outermost(self) -> "_Span | None":
         """Return the outermost open span of this thread."""
         stack = self._stacks.get(_thread.get_ident())
         return stack[0] if stack else None
 
-    def enclosing(self, name: str) -> "Span | None":
+    def enclosing(self, name: str) -> "_Span | None":
         """Return this thread's innermost open span of that name."""
         for span in reversed(self._stacks.get(_thread.get_ident(), ())):
             if span.name == name:
                 return span
         return None
 
-    def open(self, name: str, part: "str | None") -> Span:
+    def open(self, name: str, part: "str | None") -> _Span:
         """Open a span in this thread; without a ``part`` it belongs to its parent's."""
         with self._lock:
             self._charge()
             stack = self._stacks.setdefault(_thread.get_ident(), [])
             inherited = stack[-1].part if stack and part is None else part
-            span = Span(name, inherited)
+            span = _Span(name, inherited)
             stack.append(span)
             self._choose()
             return span

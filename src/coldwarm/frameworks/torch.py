@@ -24,7 +24,7 @@ counts towards the step that asks for it, ``lower`` or ``cache_read``.
 import os
 import sys
 
-from coldwarm.frameworks.base import PARTS, Watch, versions
+from coldwarm.frameworks.base import PARTS, Watch, described_gpu, versions
 from coldwarm.frameworks.spans import SpanAccount
 from coldwarm.wire import TYPE_CHECKING, because
 
@@ -85,12 +85,8 @@ class EagerWatch(Watch):
         cuda = sys.modules["torch"].cuda
         if not cuda.is_available():
             return None
-        return {
-            "platform": "gpu",
-            "kind": cuda.get_device_name(),
-            "count": cuda.device_count(),
-            "memory_peak_bytes": cuda.max_memory_allocated(),
-        }
+        name, count = cuda.get_device_name(), cuda.device_count()
+        return described_gpu(name, count, cuda.max_memory_allocated())
 
 
 class CompileWatch(EagerWatch):

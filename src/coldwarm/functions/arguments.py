@@ -227,7 +227,8 @@ def by_position(function: "Any", by_name: "Mapping[str, Any]") -> "list[str]":
     Raises:
         TargetError: the function takes no such input, or wants others besides.
     """
-    names, only = target.positions(function), target.keyword_only(function)
+    signature = target.Signature(function)
+    names, only = signature.positions, signature.keyword_only
     # A gap in the positions would shift what follows, so from there on names are used.
     positional = []
     for name in names:
@@ -239,7 +240,7 @@ def by_position(function: "Any", by_name: "Mapping[str, Any]") -> "list[str]":
         _suit(function, by_name, len(by_name))
         return list(by_name)
     unknown = [name for name in rest if name not in names and name not in only]
-    if unknown and len(positional) == len(names) and target.takes_more(function):
+    if unknown and len(positional) == len(names) and signature.takes_more:
         positional += unknown
         rest = [name for name in rest if name not in unknown]
     _suit(function, by_name, len(positional), rest)
@@ -250,19 +251,16 @@ def _suit(
     function: "Any", by_name: "Mapping[str, Any]", positional: int, named: "Sequence[str]" = ()
 ) -> None:
     """Refuse a call that the signature does not allow, in words about inputs."""
-    import inspect
-
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):
+    signature = target.Signature(function)
+    if signature.bind is None:
         return
     try:
         signature.bind(*[None] * positional, **dict.fromkeys(named))
     except TypeError as error:
-        takes = [*target.positions(function), *sorted(target.keyword_only(function))]
+        takes = [*signature.positions, *sorted(signature.keyword_only)]
         said = f"{getattr(function, '__name__', 'it')} takes {', '.join(takes) or 'no arguments'}"
         unknown = [name for name in by_name if name not in takes]
-        missing = [name for name in target.wanted(function) if name not in by_name]
+        missing = [name for name in signature.wanted if name not in by_name]
         what = str(error)
         if unknown:
             what = f"there is no input {', '.join(unknown)}"

@@ -32,7 +32,7 @@ _WAITS = {
 }
 """Of Python's own files, the functions in which a thread waits for others."""
 _INSTALLED = ("site-packages" + os.sep, "dist-packages" + os.sep)
-_LIBRARY = os.path.dirname(os.__file__) + os.sep  # noqa: PTH120 - pathlib is not loaded yet
+_LIBRARY = os.path.dirname(os.__file__) + os.sep
 _POOLED = (b"multiprocessing.spawn", b"loky")
 """In the command line of a process that waits for jobs."""
 _HELPERS = (b"resource_tracker", b"multiprocessing.forkserver", b"compile_worker")
@@ -259,17 +259,17 @@ def _native(threads: "set[int]") -> "list[int]":
 
 def _children() -> "Iterator[int]":
     for task in _tasks():
-        yield from map(int, read(f"/proc/self/task/{task}/children").split())
+        yield from map(int, _read(f"/proc/self/task/{task}/children").split())
 
 
 def _tasks() -> "list[str]":
     try:
-        return os.listdir("/proc/self/task")  # noqa: PTH208 - as above
+        return os.listdir("/proc/self/task")
     except OSError:
         return []
 
 
-def read(path: str) -> bytes:
+def _read(path: str) -> bytes:
     """Return a small file of the kernel's; nothing where it is not there any more."""
     try:
         descriptor = os.open(path, os.O_RDONLY)
@@ -285,12 +285,12 @@ def read(path: str) -> bytes:
 
 def _state(pid: int) -> str:
     """Return the state of a process, or of a thread, by its letter; ``X``: it is gone."""
-    fields = read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
     return fields[0].decode() if fields else "X"
 
 
 def _is_named(pid: int, names: "Sequence[bytes]") -> bool:
-    command = read(f"/proc/{pid}/cmdline")
+    command = _read(f"/proc/{pid}/cmdline")
     return any(name in command for name in names)
 
 
@@ -312,7 +312,7 @@ _LOKYS = ("loky.process_executor", "joblib.externals.loky.process_executor")
 
 def _command(pid: int) -> str:
     """Return what a process was started as: the name of its program."""
-    words = read(f"/proc/{pid}/cmdline").split(b"\0")
+    words = _read(f"/proc/{pid}/cmdline").split(b"\0")
     return f"{words[0].rpartition(b'/')[2].decode('utf-8', 'replace') or 'a process'} ({pid})"
 
 
@@ -402,13 +402,13 @@ def _using_processor(numbers: "list[int]") -> "list[int]":
 
 def _used_ns(number: int) -> int:
     """Return the processor time of a process's first thread, or of a thread of this one."""
-    counts = read(f"/proc/{number}/schedstat") or read(f"/proc/self/task/{number}/schedstat")
+    counts = _read(f"/proc/{number}/schedstat") or _read(f"/proc/self/task/{number}/schedstat")
     return int((counts or b"0").split()[0])
 
 
 def queued_s() -> float:
     """Return for how long this thread was ready and waited for a processor, so far."""
-    counts = read("/proc/thread-self/schedstat").split()
+    counts = _read("/proc/thread-self/schedstat").split()
     return int(counts[1]) / 1e9 if len(counts) > 1 else 0.0
 
 
@@ -435,7 +435,7 @@ def threads_used_ns() -> "dict[bytes, int]":
     found = {}
     for task in _tasks():
         if int(task) != mine:
-            name = read(f"/proc/self/task/{task}/comm").strip()
+            name = _read(f"/proc/self/task/{task}/comm").strip()
             found[task.encode() + b" " + name] = _used_ns(int(task))
     return found
 

@@ -76,7 +76,8 @@ class _Inspection:
         inputs = self.spec["inputs"]
         if self.spec.get("arguments"):
             return found, transfer.read(self.spec["arguments"]), 0
-        if not inputs and target.required(found) == 0:
+        signature = target.Signature(found)
+        if not inputs and signature.bind is not None and not signature.wanted:
             begin_ns = _now_ns()
             given = found()
             self.first_ns = _now_ns() - begin_ns
@@ -89,10 +90,10 @@ class _Inspection:
             self.first_ns = _now_ns() - begin_ns
             return found, arguments.Call((), {}), 0
         if not inputs:
-            names = ", ".join(target.positions(found)) or "arguments"
+            names = ", ".join(signature.positions) or "arguments"
             text = (
                 f"{self.spec['name']} takes {names}: give each as --input"
-                f" {(target.positions(found) or ['x'])[0]}=f32[512,512], or name a factory"
+                f" {(signature.positions or ['x'])[0]}=f32[512,512], or name a factory"
             )
             raise target.TargetError(text)
         from numpy.random import default_rng
@@ -241,7 +242,7 @@ class _Inspection:
     def _file(self) -> "str | None":
         """Return the file that the function is known by."""
         if self.spec.get("carried"):
-            return os.path.join(self.spec["arguments"], transfer.PICKLE)  # noqa: PTH118 - as above
+            return os.path.join(self.spec["arguments"], transfer.PICKLE)
         return getattr(self.module, "__file__", None)
 
 
@@ -288,12 +289,15 @@ def _described(value: "Any") -> str:
     return type(value).__name__
 
 
-def report(job: "Mapping[str, Any]") -> "dict[str, Any]":
-    """Return what an inspection of the job's candidate tells."""
-    return _Inspection(job).report()
+def answer(job: "Mapping[str, Any]") -> "dict[str, Any]":
+    """Return what a job asks of a function that is not measured."""
+    if job["role"] == "inspect":
+        return _Inspection(job).report()
+    roles = {"marked": _marked, "moves": _write_moves, "others": _write_others}
+    return roles.get(job["role"], _report_facts)(job)
 
 
-def marked(job: "Mapping[str, Any]") -> "dict[str, Any]":
+def _marked(job: "Mapping[str, Any]") -> "dict[str, Any]":
     """Return the functions of the job's module that the user has marked, in order."""
     module = target.load(job["function"])
     # A name that was defined twice has the marks of the last one.
@@ -306,13 +310,13 @@ def marked(job: "Mapping[str, Any]") -> "dict[str, Any]":
     return {"type": "marked", "file": getattr(module, "__file__", None), "marked": names}
 
 
-def write_moves(job: "Mapping[str, Any]") -> "dict[str, Any]":
+def _write_moves(job: "Mapping[str, Any]") -> "dict[str, Any]":
     """Write how far each number of the answer that is there moves."""
     _Inspection(job).write_moves()
     return {"type": "moves"}
 
 
-def write_others(job: "Mapping[str, Any]") -> "dict[str, Any]":
+def _write_others(job: "Mapping[str, Any]") -> "dict[str, Any]":
     """Write the answers to other data, in a process that is called with nothing else.
 
     So what a function keeps of its usual call cannot answer for them.
@@ -325,7 +329,7 @@ _VERSIONS = ("jax", "jaxlib", "numpy", "torch", "numba", "optax")
 _LONGEST = 300
 
 
-def report_facts(job: "Mapping[str, Any]") -> "dict[str, Any]":
+def _report_facts(job: "Mapping[str, Any]") -> "dict[str, Any]":
     """Call the function and return its facts, or the error that it raised.
 
     Raises:

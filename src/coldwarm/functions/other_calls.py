@@ -371,14 +371,14 @@ def write_answers(
     is left out. ``noise`` tells of an answer to arguments how far its numbers move.
     """
     folder = answer_path + gate.OTHERS
-    os.makedirs(folder, exist_ok=True)  # noqa: PTH103 - the style of the measured side
+    os.makedirs(folder, exist_ok=True)
     began_s = _now_s()
     written: list[dict[str, Any]] = []
     places = others(_numbers(seed)).places
     alone = [[place] for place in places] if 1 < len(places) <= _MOST_ALONE else []
     for some in [places, *alone] if places else []:
         before_s = _now_s()
-        path = os.path.join(folder, f"{len(written)}.npz")  # noqa: PTH118 - as above
+        path = os.path.join(folder, f"{len(written)}.npz")
         try:
             inputs = _write(path, call, lambda: others(_numbers(seed)), some, noise)
         except Exception:  # noqa: BLE001, S112 - not every function takes other data
@@ -414,10 +414,10 @@ def _data(other: "Other", places: "Sequence[int]") -> "list[np.ndarray[Any, Any]
 
 
 def _index(folder: str, written: "Sequence[Any]") -> None:
-    path = os.path.join(folder, _INDEX)  # noqa: PTH118 - as above
-    with open(path + ".part", "wb") as file:  # noqa: PTH123 - as above
+    path = os.path.join(folder, _INDEX)
+    with open(path + ".part", "wb") as file:
         file.write(wire.encode({"answers": list(written)}))
-    os.replace(path + ".part", path)  # noqa: PTH105 - as above
+    os.replace(path + ".part", path)
 
 
 def _answered(
@@ -439,9 +439,9 @@ def save_arrays(
     import numpy as np
 
     named: dict[str, Any] = dict(moves or {})
-    with open(path + ".part", "wb") as file:  # noqa: PTH123 - as above
+    with open(path + ".part", "wb") as file:
         np.savez(file, *arrays, **named)
-    os.replace(path + ".part", path)  # noqa: PTH105 - as above
+    os.replace(path + ".part", path)
 
 
 def check_answers(
@@ -495,9 +495,9 @@ def _given_alike(path: str, other: "Other", places: "Sequence[int]") -> bool:
 
 def _known(reference_path: str) -> "list[Any]":
     """Return which answers of the reference there are."""
-    path = os.path.join(reference_path + gate.OTHERS, _INDEX)  # noqa: PTH118 - as above
+    path = os.path.join(reference_path + gate.OTHERS, _INDEX)
     try:
-        with open(path, "rb") as file:  # noqa: PTH123 - as above
+        with open(path, "rb") as file:
             found: list[Any] = wire.decode_bare(file.read())["answers"]
     except OSError:
         return []

@@ -35,7 +35,7 @@ def load(named: "Mapping[str, Any]") -> "ModuleType":
     ``calls`` is read to that call of ``coldwarm.bench`` in it, where it has so many.
     """
     path = named["path"]
-    place = os.path.dirname(path) if path else os.getcwd()  # noqa: PTH109, PTH120 - pathlib is not loaded yet
+    place = os.path.dirname(path) if path else os.getcwd()
     sys.path[:0] = [*named["search"], place]
     if path is None:
         __import__(named["module"])
@@ -70,7 +70,7 @@ def load(named: "Mapping[str, Any]") -> "ModuleType":
 def _package(folder: str) -> "tuple[str, str] | None":
     """Return the folder that a package lies in, and its name; ``None``: it is none."""
     names: list[str] = []
-    while os.path.isfile(os.path.join(folder, "__init__.py")):  # noqa: PTH113, PTH118 - as above
+    while os.path.isfile(os.path.join(folder, "__init__.py")):
         folder, _, name = folder.rpartition(os.sep)
         names.insert(0, name)
     return (
@@ -122,56 +122,33 @@ def _near(module: "ModuleType", name: str) -> str:
     return f"; it has {', '.join(near)}" if near else ", nor any other function"
 
 
-def _parameters(function: "Any") -> "list[Any]":
-    """Return the parameters of a signature; none where the function does not tell."""
-    import inspect
+class Signature:
+    """The parameters of a function, as far as it tells them."""
 
-    try:
-        return list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):
-        return []
+    def __init__(self, function: "Any") -> None:
+        """Ask for them."""
+        import inspect
 
-
-def required(function: "Any") -> int | None:
-    """Return how many arguments a function needs; ``None``: it does not tell."""
-    import inspect
-
-    try:
-        inspect.signature(function)
-    except (TypeError, ValueError):
-        return None
-    return len(wanted(function))
-
-
-def wanted(function: "Any") -> "list[str]":
-    """Return the names of the parameters that have no default."""
-    return [p.name for p in _parameters(function) if p.default is p.empty and not _many(p)]
-
-
-def _many(parameter: "Any") -> bool:
-    return parameter.kind in {parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD}
+        try:
+            known = inspect.signature(function)
+        except (TypeError, ValueError):
+            known = None
+        parameters = [] if known is None else list(known.parameters.values())
+        many = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        self.bind: Callable[..., object] | None = None if known is None else known.bind
+        """Raises a TypeError for a call that it does not allow; ``None``: it does not tell."""
+        self.wanted = [p.name for p in parameters if p.default is p.empty and p.kind not in many]
+        """The names of those that have no default."""
+        self.keyword_only = {p.name for p in parameters if p.kind is p.KEYWORD_ONLY}
+        """The names of those that must be given by name."""
+        by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        self.positions = [p.name for p in parameters if p.kind in by_place]
+        """The names of those that can be given by position, in order."""
+        self.takes_more = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+        """Whether any further arguments can be given by position, as with ``*args``."""
 
 
-def takes_more(function: "Any") -> bool:
-    """Say whether any further arguments can be given by position, as with ``*args``."""
-    return any(p.kind is p.VAR_POSITIONAL for p in _parameters(function))
-
-
-def keyword_only(function: "Any") -> "set[str]":
-    """Return the names of the parameters that must be given by name."""
-    return {p.name for p in _parameters(function) if p.kind is p.KEYWORD_ONLY}
-
-
-def positions(function: "Any") -> "list[str]":
-    """Return the names of the parameters that can be given by position, in order."""
-    return [
-        p.name
-        for p in _parameters(function)
-        if p.kind in {p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD}
-    ]
-
-
-class ReachedError(BaseException):
+class _ReachedError(BaseException):
     """The script has come to the call that is measured; it needs to go no further."""
 
 
@@ -236,7 +213,7 @@ def skip_bench(*_arguments: "Any", **_named: "Any") -> _Nothing:
     if _expected:
         _expected[0] -= 1
         if _expected[0] == 0:
-            raise ReachedError
+            raise _ReachedError
     return _Nothing()
 
 
@@ -250,7 +227,7 @@ def _run_to(call: int, run: "Callable[[], object]") -> None:
     _expected[:] = [call]
     try:
         run()
-    except ReachedError:
+    except _ReachedError:
         pass
     finally:
         _expected.clear()

@@ -40,13 +40,13 @@ def write(call: "arguments.Call", folder: str) -> None:
         "positional": [writer.described(f"argument {n}", one) for n, one in places],
         "named": [[name, writer.described(name, one)] for name, one in call.named.items()],
     }
-    with open(os.path.join(folder, _LINE), "wb") as file:  # noqa: PTH118, PTH123 - the style of the measured side
+    with open(os.path.join(folder, _LINE), "wb") as file:
         file.write(wire.encode(message))
 
 
 def read(folder: str) -> "arguments.Call":
     """Return the call that was written, its arrays where they were."""
-    with open(os.path.join(folder, _LINE), "rb") as file:  # noqa: PTH118, PTH123 - as above
+    with open(os.path.join(folder, _LINE), "rb") as file:
         message = wire.decode_bare(file.read())
     known: dict[str, Any] = {}
     positional = tuple(_made(one, folder, known) for one in message["positional"])
@@ -57,7 +57,7 @@ def read(folder: str) -> "arguments.Call":
 
 def frameworks(folder: str) -> "list[str]":
     """Return the frameworks of the arrays that were written, NumPy first: what ``read`` imports."""
-    with open(os.path.join(folder, _LINE), "rb") as file:  # noqa: PTH118, PTH123 - as above
+    with open(os.path.join(folder, _LINE), "rb") as file:
         message = wire.decode_bare(file.read())
     entries = [*message["positional"], *(entry for _, entry in message["named"])]
     found = set()
@@ -74,13 +74,13 @@ def frameworks(folder: str) -> "list[str]":
 
 def carried_modules(folder: str) -> "list[str]":
     """Return the modules that are imported before a pickle is loaded, in that order."""
-    with open(os.path.join(folder, MODULES), "rb") as file:  # noqa: PTH118, PTH123 - as above
+    with open(os.path.join(folder, MODULES), "rb") as file:
         return list(wire.decode_bare(file.read())["modules"])
 
 
 def write_modules(folder: str, names: "list[str]") -> None:
     """Write down which modules are imported before a pickle is loaded."""
-    with open(os.path.join(folder, MODULES), "wb") as file:  # noqa: PTH118, PTH123 - as above
+    with open(os.path.join(folder, MODULES), "wb") as file:
         file.write(wire.encode({"modules": names}))
 
 
@@ -106,7 +106,7 @@ def load(folder: str) -> "tuple[Any, arguments.Call, Any]":
             """Return an array of a file."""
             return _made(entry, folder, known)
 
-    with open(os.path.join(folder, PICKLE), "rb") as file:  # noqa: PTH118, PTH123 - as above
+    with open(os.path.join(folder, PICKLE), "rb") as file:
         function, positional, named, sync = Loader(file).load()
     return function, arguments.Call(positional, named), sync
 
@@ -180,7 +180,7 @@ class Writer:
         if array.dtype.kind not in _KINDS or array.dtype.names is not None:
             raise _unsendable(place, value, f" of {array.dtype}")
         name = f"{len(self._known)}.npy"
-        np.save(os.path.join(self._folder, name), array, allow_pickle=False)  # noqa: PTH118 - as above
+        np.save(os.path.join(self._folder, name), array, allow_pickle=False)
         return {"kind": "array", "file": name, **entry}
 
 
@@ -264,7 +264,7 @@ def _made_of_others(entry: "dict[str, Any]", folder: str, known: "dict[str, Any]
         items = [_made(one, folder, known) for one in entry["items"]]
         return items if kind == "list" else tuple(items)
     if entry["file"] not in known:
-        known[entry["file"]] = _placed(entry, os.path.join(folder, entry["file"]))  # noqa: PTH118 - as above
+        known[entry["file"]] = _placed(entry, os.path.join(folder, entry["file"]))
     return known[entry["file"]]
 
 

@@ -84,7 +84,7 @@ def _is(value: "Any", module: str, *names: str) -> bool:
     return issubclass(type(value), kinds)
 
 
-def to_host(leaf: "Any") -> "np.ndarray[Any, Any]":
+def _to_host(leaf: "Any") -> "np.ndarray[Any, Any]":
     """Return a leaf as a NumPy array of numbers.
 
     Raises:
@@ -159,7 +159,7 @@ class OutputValues:
         held = None if is_array(value) else _named(value)
         if held is None:
             try:
-                array = to_host(value)
+                array = _to_host(value)
             except (TypeError, ValueError):
                 self._no_number(place, value, kind)
             else:
@@ -303,12 +303,12 @@ def on_host(value: "Any") -> "list[np.ndarray[Any, Any]]":
     return OutputValues(value).arrays
 
 
-def kept(leaf: "Any") -> "bytes | str":
+def _kept(leaf: "Any") -> "bytes | str":
     """Return what tells one leaf's content from another's, of whatever kind it is."""
     if issubclass(type(leaf), str | bytes):
         return f"{type(leaf)}{leaf!r}"
     try:
-        array = to_host(leaf)
+        array = _to_host(leaf)
     except (TypeError, ValueError):
         return str(type(leaf))
     return f"{array.dtype.str}{array.shape}".encode() + _content(array)
@@ -329,7 +329,7 @@ def digest(value: "Any") -> str:
 
     found = hashlib.sha256()
     for leaf in leaves(value):
-        content = kept(leaf)
+        content = _kept(leaf)
         found.update(content if isinstance(content, bytes) else content.encode())
     return found.hexdigest()
 

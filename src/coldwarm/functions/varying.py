@@ -1,7 +1,7 @@
 """The arguments of a call with other data: of the same types and shapes, so that any call takes it.
 
 What was declared is drawn anew (``drawn``). Of what was given nobody knows what it must be, so it
-is changed in a way that keeps what most programs need (``varied``): numbers with a point keep their
+is changed in a way that keeps what most programs need: numbers with a point keep their
 signs, order, zeros, symmetry and equalities, by a map that is no mere scaling; arrays of whole
 numbers keep their range, and those in order stay so; single whole numbers, which may be sizes,
 become smaller, and only where nothing else in the argument is changed. The same number gives the
@@ -71,13 +71,13 @@ class Other:
 
 def given(call: "Call", number: float, names: "Sequence[str]") -> Other:
     """Return arguments that were given, with other data; each unchanged one is the same object."""
-    return Other(call.flat, [varied(one, number) for one in call.flat], names)
+    return Other(call.flat, [_varied(one, number) for one in call.flat], names)
 
 
 def drawn(old: "Mapping[str, Any]", new: "Mapping[str, Any]", number: float) -> "dict[str, Any]":
     """Return inputs that were drawn anew; those that came out the same are varied."""
     return {
-        name: varied(one, number) if _alike(one, new[name]) else new[name]
+        name: _varied(one, number) if _alike(one, new[name]) else new[name]
         for name, one in old.items()
     }
 
@@ -91,7 +91,7 @@ def names_of(function: "Any", call: "Call") -> "list[str]":
     from coldwarm.functions import target
 
     try:
-        known = target.positions(function)
+        known = target.Signature(function).positions
     except Exception:  # noqa: BLE001 - whatever a signature of an unknown callable raises
         known = []
     places = range(len(call.positional))
@@ -99,7 +99,7 @@ def names_of(function: "Any", call: "Call") -> "list[str]":
     return [*ordinal, *call.named]
 
 
-def varied(value: "Any", number: float) -> "Any":
+def _varied(value: "Any", number: float) -> "Any":
     """Return a value with other data, or the value itself where nothing in it can be another.
 
     ``number``: between 0 and 1; another one gives other data.

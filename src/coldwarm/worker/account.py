@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from coldwarm.backends.base import Backend
     from coldwarm.worker.candidate import Prepared
 
 
@@ -148,7 +147,7 @@ def _input_digest(prepared: "Prepared") -> str:
     if job.get("function") is not None:
         digest: str = workload.digest(prepared.fresh())
         return digest
-    return input_digest(candidate.make_inputs(workload, job))
+    return _input_hash(candidate.make_inputs(workload, job))
 
 
 def _bytecode() -> "dict[str, int]":
@@ -162,7 +161,7 @@ def _bytecode() -> "dict[str, int]":
 def _read_bytes() -> "int | None":
     """Return the bytes that this process has caused to be read from storage."""
     try:
-        with open("/proc/self/io", encoding="ascii") as file:  # noqa: PTH123 - one line, one file
+        with open("/proc/self/io", encoding="ascii") as file:
             lines = dict(line.split(": ") for line in file.read().splitlines())
     except OSError:
         return None
@@ -219,7 +218,7 @@ _FLOAT32 = 2.0**-23
 """From a number of float32 to the next one, as a share of it."""
 
 
-def input_digest(arrays: "Sequence[np.ndarray[Any, Any]]") -> str:
+def _input_hash(arrays: "Sequence[np.ndarray[Any, Any]]") -> str:
     """Return the SHA-256 of the inputs: dtype, shape and bytes of each array in order."""
     import hashlib
 
@@ -230,13 +229,13 @@ def input_digest(arrays: "Sequence[np.ndarray[Any, Any]]") -> str:
     return digest.hexdigest()
 
 
-def compute_reference(job: "Mapping[str, Any]") -> "dict[str, Any]":
+def _compute_reference(job: "Mapping[str, Any]") -> "dict[str, Any]":
     """Write the reference outputs to ``job["reference"]`` and describe the inputs."""
     import numpy as np
 
     workload = candidate.load_module(job["workload"])
     arrays = candidate.make_inputs(workload, job)
-    outputs = workload.reference(*(widened(array) for array in arrays))
+    outputs = workload.reference(*(_widened(array) for array in arrays))
     for index, output in enumerate(outputs):
         if not np.all(np.isfinite(output)):
             text = f"reference output {index} is not finite, so it could not tell right from wrong"
@@ -244,10 +243,10 @@ def compute_reference(job: "Mapping[str, Any]") -> "dict[str, Any]":
     noises = _noises(workload, arrays, outputs, job["seed"])
     named: dict[str, Any] = {f"{gate.NOISE}{place}": noise for place, noise in enumerate(noises)}
     path = job["reference"]
-    with open(path + ".part", "wb") as file:  # noqa: PTH123 - the same style as the rest of the measured side
+    with open(path + ".part", "wb") as file:
         np.savez(file, *outputs, **named)
-    os.replace(path + ".part", path)  # noqa: PTH105 - likewise
-    return {"type": "reference", "input_sha256": input_digest(arrays)}
+    os.replace(path + ".part", path)
+    return {"type": "reference", "input_sha256": _input_hash(arrays)}
 
 
 def _noises(
@@ -262,7 +261,7 @@ def _noises(
     rng = default_rng(seed)
 
     def narrow() -> "list[np.ndarray[Any, Any]]":
-        given = (gate.moved(widened(array), _FLOAT32, rng) for array in arrays)
+        given = (gate.moved(_widened(array), _FLOAT32, rng) for array in arrays)
         found: list[np.ndarray[Any, Any]] = workload.reference(
             *(array.astype("float32") if array.dtype.kind == "f" else array for array in given)
         )
@@ -271,24 +270,17 @@ def _noises(
     return gate.noises(narrow, outputs, _FLOAT32)
 
 
-def widened(array: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
+def _widened(array: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
     """Return floats as float64; leave indices and flags as they are."""
     return array.astype("float64") if array.dtype.kind == "f" else array
 
 
-def make_artifacts(job: "Mapping[str, Any]") -> "dict[str, Any]":
+def _make_artifacts(job: "Mapping[str, Any]") -> "dict[str, Any]":
     """Go through the phases up to ``wrap``, make and write; return what that took."""
     backend = candidate.load_backend(job)
     workload = candidate.load_module(job["workload"])
     phases = Phases()
-    with phases("import"):
-        backend.import_runtime()
-    with phases("device_init"):
-        backend.device_init()
-    backend.watch()
-    with phases("setup"):
-        arrays = candidate.make_inputs(workload, job)
-        arguments = backend.place(arrays)
+    arrays, arguments, _ = candidate.set_up(backend, workload, job, phases)
     with phases("wrap"):
         function = candidate.load_builder(workload, backend)(backend.wrap)
     backend.begin_call()
@@ -299,19 +291,17 @@ def make_artifacts(job: "Mapping[str, Any]") -> "dict[str, Any]":
         "entered_ns": job["entered_ns"],
         "phases": phases.account(),
         "parts": dict(backend.parts()),
-        **_described(backend, arrays),
-    }
-
-
-def _described(backend: "Backend", arrays: "Any") -> "dict[str, Any]":
-
-    return {
         "counters": backend.counters(),
-        "input_sha256": input_digest(arrays),
+        "input_sha256": _input_hash(arrays),
         "device": backend.device_info(),
         "versions": {"python": sys.version.split()[0], **backend.versions()},
         **_usage(),
     }
+
+
+def answer(job: "Mapping[str, Any]") -> "dict[str, Any]":
+    """Compute a reference, or make what measured processes load; return what that gave."""
+    return _make_artifacts(job) if job["role"] == "make" else _compute_reference(job)
 
 
 def loaded(directory: "str | None") -> "dict[str, dict[str, Any]]":
@@ -324,7 +314,7 @@ def loaded(directory: "str | None") -> "dict[str, dict[str, Any]]":
     import hashlib
 
     raw = {}
-    for name in sorted(os.listdir(directory)):  # noqa: PTH208 - as all of the measured side
-        with open(os.path.join(directory, name), "rb") as file:  # noqa: PTH118, PTH123 - likewise
+    for name in sorted(os.listdir(directory)):
+        with open(os.path.join(directory, name), "rb") as file:
             raw[f"sha256 {name}"] = hashlib.sha256(file.read()).hexdigest()
     return {"made": {"requests": 1, "hits": 1, "misses": 0, "raw": raw}}

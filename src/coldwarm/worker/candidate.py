@@ -102,10 +102,10 @@ def make_inputs(workload: "Any", job: "Mapping[str, Any]") -> "list[np.ndarray[A
 
     rng = default_rng(job["seed"])
     arrays: list[np.ndarray[Any, Any]] = workload.inputs(rng, job["size"], job["numpy_dtype"])
-    return [rounded(array) for array in arrays] if job.get("dtype") == "bf16" else arrays
+    return [_rounded(array) for array in arrays] if job.get("dtype") == "bf16" else arrays
 
 
-def rounded(array: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
+def _rounded(array: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
     """Return finite float32 numbers rounded to bfloat16, a tie to the even; others as they are.
 
     The result is float32 still: the upper half of its bits is the bfloat16 number, the lower
@@ -199,6 +199,25 @@ def _switches(before: "bytes | None", after: "bytes | None") -> "int | None":
     name = b"nonvoluntary_ctxt_switches"
     first, last = _field(before, name), _field(after, name)
     return None if first is None or last is None else last - first
+
+
+def set_up(
+    backend: "Backend", workload: "Any", job: "Mapping[str, Any]", phases: Phases
+) -> "tuple[list[Any], tuple[Any, ...], list[str]]":
+    """Go through the phases up to the arguments; return host arrays, arguments, modules imported.
+
+    The modules, where the job lists them.
+    """
+    with phases("import"):
+        backend.import_runtime()
+    modules = list(sys.modules) if job.get("list_modules") else []
+    with phases("device_init"):
+        backend.device_init()
+    backend.watch()
+    with phases("setup"):
+        arrays = make_inputs(workload, job)
+        arguments = backend.place(arrays)
+    return arrays, arguments, modules
 
 
 class Loop:

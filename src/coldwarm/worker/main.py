@@ -33,7 +33,7 @@ def _public(name: str) -> object:
 
 def _place_package() -> None:
     """Make ``coldwarm`` importable without exposing what is installed beside it."""
-    package_directory = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - pathlib is not loaded in a bare interpreter
+    package_directory = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     package = type(sys)("coldwarm")
     package.__path__ = [package_directory]
     vars(package)["__getattr__"] = _public

@@ -17,16 +17,6 @@ if TYPE_CHECKING:
     from coldwarm.backends.base import Backend
 
 
-_OTHER_ROLES = {
-    "reference": ("coldwarm.worker.account", "compute_reference"),
-    "make": ("coldwarm.worker.account", "make_artifacts"),
-    "inspect": ("coldwarm.functions.inspection", "report"),
-    "marked": ("coldwarm.functions.inspection", "marked"),
-    "moves": ("coldwarm.functions.inspection", "write_moves"),
-    "others": ("coldwarm.functions.inspection", "write_others"),
-    "facts": ("coldwarm.functions.inspection", "report_facts"),
-}
-"""Jobs that are answered by one message, and by what function."""
 _LONGEST = 400
 """Characters of an error's message that are passed on."""
 
@@ -40,11 +30,8 @@ def run(reader: int, writer: int, entered_ns: int) -> None:
             from coldwarm.frameworks import opened
 
             opened.watch(offline=job["watch"].get("offline", False))
-        if job["role"] in _OTHER_ROLES:
-            job["entered_ns"] = entered_ns
-            module, function = _OTHER_ROLES[job["role"]]
-            __import__(module)
-            reply = getattr(sys.modules[module], function)(job)
+        if job["role"] != "measure":
+            reply = _answer({**job, "entered_ns": entered_ns})
             afterwards = reply.pop("afterwards", None)
             wire.write_all(writer, wire.encode(reply))
             if afterwards is not None:  # after its word, which is safe whatever happens here
@@ -62,6 +49,17 @@ def run(reader: int, writer: int, entered_ns: int) -> None:
         reason = coded or wire.because("exception", error=type(error).__name__, text=text)
         line = _line(error, job.get("function", {}).get("path"))
         _fail(writer, reason, _traceback(error), line)
+
+
+def _answer(job: "Mapping[str, Any]") -> "dict[str, Any]":
+    """Return the message that answers a job in which nothing is measured."""
+    if job["role"] in {"reference", "make"}:
+        from coldwarm.worker import account
+
+        return account.answer(job)
+    from coldwarm.functions import inspection
+
+    return inspection.answer(job)
 
 
 def _fail(
@@ -174,15 +172,7 @@ def _start(
     job: "Mapping[str, Any]", backend: "Backend", workload: "Any", phases: Phases
 ) -> "tuple[Prepared, Any, Mapping[str, Any]]":
     """Go through the phases; return the candidate, its first output and the parts."""
-    with phases("import"):
-        backend.import_runtime()
-    modules_before = job["list_modules"] and list(sys.modules)
-    with phases("device_init"):
-        backend.device_init()
-    backend.watch()
-    with phases("setup"):
-        arrays = candidate.make_inputs(workload, job)
-        arguments = backend.place(arrays)
+    arrays, arguments, modules_before = candidate.set_up(backend, workload, job, phases)
     del arrays
     if backend.builds:
         with phases("build"):
