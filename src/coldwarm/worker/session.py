@@ -53,13 +53,11 @@ def run(reader: int, writer: int, entered_ns: int) -> None:
 
 def _answer(job: "Mapping[str, Any]") -> "dict[str, Any]":
     """Return the message that answers a job in which nothing is measured."""
-    if job["role"] in {"reference", "make"}:
-        from coldwarm.worker import account
-
-        return account.answer(job)
-    from coldwarm.functions import inspection
-
-    return inspection.answer(job)
+    of_workload = job["role"] in {"reference", "make"}
+    module = "coldwarm.worker.account" if of_workload else "coldwarm.functions.inspection"
+    __import__(module)
+    found: dict[str, Any] = sys.modules[module].answer(job)
+    return found
 
 
 def _fail(
