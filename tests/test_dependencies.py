@@ -39,6 +39,7 @@ def distribution(module: str) -> str:
     return re.sub(r"[-_.]+", "-", found[0]).lower()
 
 
+@cache
 def imported() -> dict[str, set[str]]:
     """Return the modules of others by name, with the files that import them."""
     found: dict[str, set[str]] = {}

@@ -1,4 +1,4 @@
-"""What a JIT really costs: cold and warm, with the state of every cache proved.
+"""The real cost of a JIT: cold and warm, with the state of every cache proved.
 
 >>> import coldwarm
 >>> from pathlib import Path
@@ -35,7 +35,7 @@ _WHERE = {
 _CALLED = "doctor"
 """A package of its own that can be called."""
 _NOTEBOOK = "load_ipython_extension"
-"""What ``%load_ext coldwarm`` calls."""
+"""Entry point of ``%load_ext coldwarm``."""
 
 __all__ = [  # noqa: PLE0604 - names of the table above, loaded by __getattr__
     "__version__",

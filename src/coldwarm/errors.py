@@ -119,7 +119,7 @@ _COMMAND = re.compile(
     r"|##(?=\w*\[)",
     re.IGNORECASE,
 )
-"""What a workflow of continuous integration would take for a command to itself."""
+"""Text that a workflow of continuous integration would take for a command."""
 
 
 def is_plain(character: str) -> bool:

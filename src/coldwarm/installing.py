@@ -8,7 +8,7 @@ from typing import Any
 from coldwarm.errors import UsageError
 
 _SOURCE = "."
-"""What pip is given: ``.`` in a clone, and ``coldwarm`` once that name is on PyPI."""
+"""Argument of pip: ``.`` in a clone, and ``coldwarm`` once that name is on PyPI."""
 _WHERE = {".": "in a clone of coldwarm, "}
 
 

@@ -52,7 +52,7 @@ _FEWEST, _LONG = 6, 8
 _LONG_CUT = 12
 """Characters of a cut secret that alone are none of an ordinary word's."""
 _USER = re.compile(r"://([^\s/?#@:\"'<>]*)(?::([^\s/?#@\"'<>]*))?@")
-"""Of a URL the user and the password; a user alone is a token."""
+"""The user and the password of a URL; a user alone is a token."""
 _PART = re.compile(r"(?=[^\W_]*\d)(?=\d*[^\W\d_])[\w+.~-]{12,}")
 """A word with letters and digits, inside a secret of several parts."""
 _FEWEST_OF_A_NAME = 3
@@ -67,7 +67,7 @@ class _Known(NamedTuple):
     """Secrets and their encodings, the longest first."""
     homes: tuple[str, ...]
     names: tuple[str, ...]
-    """Of the user and the machine."""
+    """Names of the user and the machine."""
     folders: bool = True
     """Whether home folders are searched for, whoever's they are."""
     begins: frozenset[str] = frozenset()
@@ -201,7 +201,7 @@ _MASKED = re.compile(r"(?:\*{3,}|~)")
 _FILE = re.compile(r"(?:cases/)?[\w.@+-]+\.json")
 """A file of a run, named from its index."""
 _CUT = re.compile(r"(?=.*\d)[\w+/=.~-]+")
-"""Of a value that is one word, and no sentence or URL that others begin as, each part tells."""
+"""A value that is one word: each part of it tells, as no sentence or URL begins so."""
 _PLAIN_KEY = re.compile(r"[a-z_]+(?:\.[a-z_]+)*")
 _COMPOSED = frozenset(
     {

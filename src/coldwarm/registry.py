@@ -56,7 +56,7 @@ class BackendSpec:
     framework: str
     source: Source
     class_name: str
-    """What the measured process takes from the source."""
+    """Name that the measured process takes from the source."""
     modules: tuple[str, ...]
     distributions: tuple[str, ...]
     devices: tuple[str, ...]
@@ -99,7 +99,7 @@ class WorkloadSpec:
     dtypes: tuple[str, ...]
     """By their short names."""
     tolerances: Mapping[str, float] = field(hash=False)
-    """Of the error of each number over its magnitude, by dtype."""
+    """Tolerances of the error of each number over its magnitude, by dtype."""
     layout: str
     baselines: Mapping[str, str] = field(hash=False)
     """The candidate that the others are compared with, by dtype."""
@@ -134,7 +134,7 @@ _ORDER = (
 
 
 _READ_OTHERWISE = {"source", "class_name", "title", "builders"}
-"""Of a backend's specification: what its class does not declare under these names."""
+"""Fields of a backend's specification that its class does not declare under these names."""
 
 
 def backend_spec(kind: type[Backend], source: Source) -> BackendSpec:

@@ -26,8 +26,8 @@ _PLUGINS = {
     "telegram_token": "TelegramBotTokenDetector",
     "twilio": "TwilioKeyDetector",
 }
-"""Of detect-secrets: left out are those that guess by randomness or by any word nearby, and those
-whose time grows with the square of a text's length."""
+"""Plug-ins of detect-secrets: left out are those that guess by randomness or by any word nearby,
+and those whose time grows with the square of a text's length."""
 
 KEY_BLOCK = re.compile(
     r"(?:-{2,9}\s*BEGIN[ A-Z0-9]*PRIVATE KEY|PuTTY-User-Key-File-\d).*?"
@@ -91,14 +91,14 @@ _WORD = r"[^\s\"'`]\S*"
 _LINE = r"[^\s\"'`][^\r\n]*"
 _ASSIGN = r"=>|->|→|:=|==?|\uff1d|%(?:25)?3D|\\+u003d|&#61;"
 _CLOSED = r"(?:\\*[\"'`]|&quot;|&#39;)?(?:\]|\*\*|</[a-z]{1,9}>)?"
-"""What may end a name: a quote, the bracket of a subscript, emphasis."""
+"""Characters that may end a name: a quote, the bracket of a subscript, emphasis."""
 _SEPARATED = (
     rf"{_CLOSED}(?:[^\S\r\n]|\\t)*(?:{_ASSIGN}|:|\uff1a|%(?:25)?3A|\\+u003a)(?:\s|\\[nrt])*+"
 )
 _ASSIGNED = rf"{_CLOSED}(?:[^\S\r\n]|\\t)*(?:{_ASSIGN})(?:\s|\\[nrt])*+"
 _BLANK = r"(?:\s|%20)+"
 _BLOCK = r"(?:[|>][+-]?[ \t]*\r?\n\s*)?"
-"""What stands before a value of several lines in YAML."""
+"""Signs before a value of several lines in YAML."""
 _BRACKETS = r"[(\[{][^()\[\]{}\r\n]*[)\]}]"
 _SCHEME = r"(?:(?:bearer|basic|digest|token|negotiate|apikey|aws4-hmac-sha256)(?:\s|%20)+)?"
 

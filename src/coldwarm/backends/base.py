@@ -1,4 +1,4 @@
-"""What a backend is: how one framework prepares, wraps, calls, synchronises and proves.
+"""A backend: how one framework prepares, wraps, calls, synchronises and proves.
 
 A backend is one class in one file, named under the entry-point group
 ``coldwarm.backends``; third parties use the same group. This module runs inside measured
@@ -71,9 +71,9 @@ class Backend:
     """The class of ``watcher``."""
 
     watcher: "Watch | None" = None
-    """What observes the framework, set on creation; ``None``: the methods below tell it all."""
+    """Observer of the framework, set on creation; ``None``: the methods below tell it all."""
     dtype: str = "f32"
-    """What the candidate computes in; set before ``import_runtime``."""
+    """Number type of the candidate's computation; set before ``import_runtime``."""
 
     keep_all: bool = True
     """Whether ``wrap`` asks for what the framework does not keep by itself; set on creation."""

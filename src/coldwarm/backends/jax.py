@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class _Jax(Backend):
-    """What eager and compiled JAX share."""
+    """Parts that eager and compiled JAX share."""
 
     framework = "jax"
     modules: "ClassVar[tuple[str, ...]]" = ("jax", "jaxlib")

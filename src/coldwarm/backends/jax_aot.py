@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class _Made(JaxJit):
-    """What both have in common: the loading, and its time."""
+    """Parts that both have in common: the loading, and its time."""
 
     like = ("jax_jit",)
     variant = True

@@ -52,7 +52,7 @@ class Owner:
     holds_programs: bool = False
     """Whether it holds compiled programs."""
     setting: CacheSetting | None = None
-    """What a program of one's own must set to find it filled."""
+    """Settings that a program of one's own needs to find it filled."""
     has_default: bool = False
     """Whether less is kept where nothing is set but its folders; otherwise all of it is set."""
     in_home: bool = False
@@ -62,7 +62,7 @@ class Owner:
 
     @property
     def limitations(self) -> list[Reason]:
-        """What cannot be controlled."""
+        """Limits of the control over it."""
         return [because(code) for code in self.words]
 
     def isolate(self, root: Path, *, by_default: bool = False) -> dict[str, str]:

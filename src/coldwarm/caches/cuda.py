@@ -1,4 +1,4 @@
-"""What the CUDA driver, and PyTorch's own run-time compiled kernels, leave on disk.
+"""Files of the CUDA driver, and of kernels that PyTorch compiles at run time.
 
 The driver compiles kernels that a library ships as PTX, and keeps the result. It counts
 nothing, and where a library ships machine code for the GPU at hand there is nothing to keep:

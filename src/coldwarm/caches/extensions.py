@@ -1,4 +1,4 @@
-"""What ``torch.utils.cpp_extension`` builds when it is asked for: C++ and CUDA modules.
+"""C++ and CUDA modules that ``torch.utils.cpp_extension`` builds.
 
 It counts nothing. A build that finds its files unchanged loads what lies there.
 """

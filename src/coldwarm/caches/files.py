@@ -1,4 +1,4 @@
-"""What a program keeps by itself, or by a library that nobody here knows.
+"""Files that a program keeps by itself, or by a library that nobody here knows.
 
 Each process has a home and a cache folder of its own, in which everything of the user's is linked;
 what it writes there besides goes with it. What it keeps elsewhere is found by what it opens: a

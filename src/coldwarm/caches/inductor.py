@@ -1,4 +1,4 @@
-"""What ``torch.compile`` leaves on disk: Inductor, AOTAutograd, Triton, headers.
+"""Files of ``torch.compile``: Inductor, AOTAutograd, Triton, headers.
 
 Inductor's own directory holds the graphs, AOTAutograd's entries and the compiled code.
 Precompiled C++ headers lie elsewhere on purpose, under the directory for temporary files,
@@ -22,7 +22,7 @@ _NAME = "inductor"
 # Machine code: with a filled cache none of these may appear.
 _EXECUTABLES = ("so", "o", "gch", "cubin", "hsaco")
 _KERNELS = ("so", "cubin", "hsaco")
-"""What a compiled graph consists of, and a precompiled header does not."""
+"""Files that a compiled graph consists of, and a precompiled header does not."""
 _HEADERS = ("gch", "pch")
 """Precompiled headers, of GCC and of Clang."""
 

@@ -1,4 +1,4 @@
-"""What lies in a cache directory, before and after a process, and the file pages in memory."""
+"""Contents of a cache directory, before and after a process, and the file pages in memory."""
 
 from __future__ import annotations
 

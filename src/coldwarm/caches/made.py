@@ -1,4 +1,4 @@
-"""What was made ahead of time: files that every process of a case finds beside its caches.
+"""Programs made ahead of time: files that every process of a case finds beside its caches.
 
 They are no cache, since they are there in every mode, but they are proved like one.
 """

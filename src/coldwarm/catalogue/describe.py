@@ -56,7 +56,7 @@ _VERDICTS = {
     "not_tested": ("not tested", "dim"),
     "failed": ("failed", "bold red"),
 }
-"""What each verdict is called, and its style."""
+"""Name of each verdict, and its style."""
 _TITLES = {"patterns": "Patterns: DO against DON’T", "claims": "Claims: what articles say"}
 _HEADINGS = {
     "patterns": (
@@ -72,7 +72,7 @@ _HEADINGS = {
 }
 _SIDE_NAMES = {"do": "DO", "dont": "DON'T"}
 _MOST_FIGURES = 3
-"""Of one claim that stand in the table of all."""
+"""Figures of one claim in the table of all."""
 
 
 def verdict_table(

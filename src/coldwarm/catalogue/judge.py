@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult, Measured
 
     Cases = Mapping[str, CaseResult]
-    """Of one run, by candidate."""
+    """Cases of one run, by candidate."""
     Figures = tuple[float | None, float | None]
-    """Of DO and DON'T."""
+    """Figures of DO and DON'T."""
 
 COLD: CacheMode = "cold_process_cold_cache"
 _DEVICES = {"gpu": "gpu_unavailable", "gpus": "gpu_unavailable", "tpu": "tpu_unavailable"}
@@ -47,7 +47,7 @@ class NotSeenError(Exception):
 
 @dataclass
 class Evidence:
-    """What the rule of one claim can ask for."""
+    """Evidence that the rule of one claim can ask for."""
 
     cases: Mapping[str, Cases] = field(default_factory=dict)
     """By the name of a bench, its cases by candidate."""

@@ -1,4 +1,4 @@
-"""What is said of patterns and claims."""
+"""Texts about patterns and claims."""
 
 from coldwarm.contracts.reasons import Codes, declare
 

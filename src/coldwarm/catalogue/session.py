@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 _THRESHOLD = 0.02
 _CALL_S = 3.0
-"""What one call takes as a rule, with its process and the imports of a framework."""
+"""Usual time of one call, with its process and the imports of a framework."""
 _RUNS: dict[str, tuple[int | None, int | None]] = {
     "time": (None, None),
     "memory": (FEWEST_FOR_CONFIDENCE, FEWEST_FOR_CONFIDENCE),
@@ -59,7 +59,7 @@ class _Ended(Protocol):
 
     @property
     def cases(self) -> list[CaseResult]:
-        """Of each candidate."""
+        """Cases of each candidate."""
 
     @property
     def interrupted(self) -> bool:

@@ -1,4 +1,4 @@
-"""What patterns and claims declare, read from their files as plain data; nothing here runs them.
+"""Declarations of patterns and claims, read from their files as plain data; nothing here runs them.
 
 Each is a file, found by scanning the folders. Its module imports nothing but the standard library,
 so that it can be read where no framework is installed; its functions import what they need. A
@@ -38,7 +38,7 @@ _Counted = Literal[
 TIMED: tuple[_Timed, ...] = get_args(_Timed)
 _COUNTED: tuple[_Counted, ...] = get_args(_Counted)
 FACTS = "facts"
-"""Of a pattern whose sides are not timed: they run once, and return what they have seen."""
+"""Measure of a pattern whose sides are not timed: they run once, and return what they have seen."""
 _NOISE: dict[str, Literal["memory", "none"]] = {
     **dict.fromkeys(_COUNTED, "none"),
     "peak_rss_bytes": "memory",
@@ -101,7 +101,7 @@ class Calls:
 
 @dataclass(frozen=True, kw_only=True)
 class _Spec:
-    """What patterns and claims both declare."""
+    """Fields that patterns and claims both declare."""
 
     kind: ClassVar[Literal["patterns", "claims"]]
     id: str
@@ -125,7 +125,7 @@ class _Spec:
 
 @dataclass(frozen=True, kw_only=True)
 class PatternSpec(_Spec):
-    """What a pattern declares."""
+    """Declaration of a pattern."""
 
     kind = "patterns"
     patterns: ClassVar[tuple[str, ...]] = ()
@@ -145,16 +145,16 @@ class PatternSpec(_Spec):
     lint: str | None = None
     """The id of the rule that finds the DON'T in source text."""
     symptom: str = ""
-    """What is seen of it while a program runs."""
+    """Symptom that is seen while a program runs."""
     variables: Mapping[str, str] = field(default_factory=dict, hash=False)
-    """What has to be set in the environment of both sides."""
+    """Variables to set in the environment of both sides."""
     seconds: float = 25.0
     """The time budget of its measuring."""
     checks: bool = True
     """Whether both sides must give the same answer."""
     tolerance: float | None = None
     stated: str = ""
-    """What the pattern says of its facts, in words."""
+    """Statement of the pattern about its facts, in words."""
     holds: Callable[[Facts, Facts], bool] | None = None
     """Whether the facts of DO and DON'T are as stated; pure."""
 
@@ -184,16 +184,16 @@ class PatternSpec(_Spec):
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimSpec(_Spec):
-    """What a claim declares."""
+    """Declaration of a claim."""
 
     kind = "claims"
     article: Article
     quantity: str
-    """What is measured."""
+    """Measured quantity."""
     protocol: str
     """How."""
     rule: str
-    """What decides, written down before measuring."""
+    """Deciding rule, written down before measuring."""
     judge: Callable[[Any], str] = field(hash=False)
     """Gives the verdict for a ``catalogue.judge.Evidence``; pure."""
     benches: tuple[Bench, ...] = ()
@@ -201,7 +201,7 @@ class ClaimSpec(_Spec):
     patterns: tuple[str, ...] = ()
     """Patterns whose results it rests on."""
     note: str = ""
-    """What to know about the verdict, such as what has changed since the source was written."""
+    """Remark on the verdict, such as what has changed since the source was written."""
 
     def functions(self) -> set[str]:
         """Return the names of what it measures and calls, in its own file and in shared ones."""
@@ -392,7 +392,7 @@ _IN_WORDS = {
     "QUANTITY",
     "RULE",
 }
-"""What a claim says in constants: it stands in words above its code."""
+"""Constants of a claim: it stands in words above its code."""
 
 
 def defined(path: Path, wanted: set[str] | None = None) -> str:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 _NO_RULE = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError)
-"""What rules and their evidence raise where the one is not made for the other."""
+"""Errors that rules and their evidence raise where the one is not made for the other."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Stored:
 
     @cached_property
     def held(self) -> StoredFaults:
-        """What is stored, held against what the rules of today make of its evidence.
+        """Compare what is stored with what the rules of today make of its evidence.
 
         Raises:
             UsageError: as ``runs``.
@@ -264,7 +264,7 @@ def _paths(one: Result, below: str = "") -> Iterator[str]:
 
 
 _PLAIN = {"versions", "measures"}
-"""What every version makes alike of a result; all else follows from rules."""
+"""Fields of a result that every version makes alike; all else follows from rules."""
 
 
 def _differences(found: Stored) -> Iterator[Conflict]:

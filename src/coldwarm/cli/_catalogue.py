@@ -25,14 +25,14 @@ _FOLDER = click.Path(path_type=Path)
 
 
 class Help(NamedTuple):
-    """What the help of a group says, and of those commands whose help differs."""
+    """Help of a group, and of those commands whose help differs."""
 
     group: str
     listed: str
     shown: str
     run: str
     failed: str
-    """What ends ``run`` with 3."""
+    """Condition that ends ``run`` with 3."""
 
 
 _JUDGE = """Judge stored results again, from their evidence alone: nothing is run.

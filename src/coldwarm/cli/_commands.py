@@ -82,7 +82,7 @@ _PACKAGE = "coldwarm.cli"
 _FILE = "pyproject.toml"
 _CONFIGURED = ("bench", "compare", "run")
 _NOT_DEFAULTS = {"help", "json", "out-dir", "resume"}
-"""What belongs to one call of a command."""
+"""Options that belong to one call of a command."""
 _TYPES: dict[type, tuple[tuple[type, ...], str]] = {
     BoolParamType: ((bool,), "true or false"),
     FloatParamType: ((int, float), "a number"),

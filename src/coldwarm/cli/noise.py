@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 _SAMPLE = f"{Path(__file__).resolve().parents[1] / 'functions' / 'sample.py'}:work"
-"""What is measured where no other program is named."""
+"""Program measured where no other is named."""
 _SAMPLE_NAME, _SAMPLE_INPUT = "coldwarm.functions.sample:work", "x=f64[8192]"
 
 

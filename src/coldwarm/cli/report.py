@@ -96,7 +96,7 @@ def _command(
 
 
 class _Read(NamedTuple):
-    """What a report is made of."""
+    """Contents of a report."""
 
     runs: list[Measured]
     verdicts: list[VerdictTable]

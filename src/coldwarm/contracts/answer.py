@@ -25,7 +25,7 @@ from coldwarm.contracts.base import (
 from coldwarm.contracts.reasons import Reason
 
 _VariableName = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$(?!\n)")]
-"""Of the environment, as every shell takes one."""
+"""Name of a variable of the environment, as every shell takes one."""
 
 
 Verdict = Literal["faster", "slower", "same", "undecided"]
@@ -66,13 +66,13 @@ class Comparison(Record, frozen=True, kw_only=True):
     low: float | None
     high: float | None
     confidence: float = 0.97
-    """Of the bounds."""
+    """Confidence of the bounds."""
     threshold: float
     smallest_detectable: float | None
     verdict: Verdict
     p_value: float | None = None
-    """Of a verdict: how often one like it would be given by chance where it is wrong; ``None``:
-    there is none, or it was told from the range."""
+    """Chance of a wrong verdict: how often one like it would be given by chance where it is wrong;
+    ``None``: there is none, or it was told from the range."""
     reason: Reason
 
 
@@ -108,7 +108,8 @@ class Caution(Record, frozen=True, kw_only=True):
     of_processes: Count
     """Processes that could have shown it."""
     reason: Reason
-    """What was seen, with its figures: of several processes the worst, or the most common."""
+    """Observation behind it, with its figures: of several processes the worst, or the most
+    common."""
 
 
 _CountName = Literal[
@@ -122,7 +123,7 @@ _CountName = Literal[
     "llvm_lines",
 ]
 COUNT_NAMES: tuple[_CountName, ...] = get_args(_CountName)
-"""Of JAX: programs compiled or read, equations traced in them, instructions after XLA's
+"""Counts of JAX: programs compiled or read, equations traced in them, instructions after XLA's
 optimisations. Of ``torch.compile``: graphs, graph breaks, kernels that the graphs call. Of Numba:
 signatures compiled, and their lines of optimised LLVM."""
 
@@ -134,7 +135,7 @@ class CountVerdict(Record, frozen=True, kw_only=True):
     """In a bench, the candidate."""
     name: str
     reference: Count | None
-    """Of A, or of the candidate that others are compared with."""
+    """Count of A, or of the candidate that others are compared with."""
     count: Count | None
     verdict: Literal["more", "less", "same", "undecided"]
     """``undecided``: it is not known on both sides."""
@@ -163,17 +164,17 @@ class KeptMemory(Record, frozen=True, kw_only=True):
     page_faults: NotNegative | None = None
     """Pages that the kernel handed out for one call; the median of the processes."""
     comparison: Comparison
-    """Of these calls with those of the processes as they come, of the same rounds."""
+    """Comparison of these calls with those of the processes as they come, of the same rounds."""
 
 
 class CacheSetting(Record, frozen=True, kw_only=True):
-    """What a program must set to find the caches filled that a filled cache's figure had."""
+    """Settings with which a program finds the caches filled as those of a filled cache's figure."""
 
     owner: str
     variables: dict[_VariableName, str] = {}
     """Environment variables; ``DIR`` stands for a folder of one's own."""
     code: str | None = None
-    """What has to stand in the program besides."""
+    """Code that the program needs besides."""
 
 
 Provenance = Literal["measured_here", "replicated", "quoted"]
@@ -195,7 +196,7 @@ class Judged(Record, frozen=True, kw_only=True):
 
 
 class Lead(Record, frozen=True, kw_only=True):
-    """What the verdicts on one figure say: of the warm call, or of a cold cache mode.
+    """Summary of the verdicts on one figure: of the warm call, or of a cold cache mode.
 
     ``fastest`` is the candidate whose figure is told apart from those of all others, the baseline
     among them; ``None``: the data cannot tell. ``judged`` has the verdicts, the fastest first.
@@ -271,7 +272,7 @@ class ByCalls(Record, frozen=True, kw_only=True):
     """Empty where ``reason`` says why no candidate can be told."""
     estimates: list[Crossing] = []
     candidates: list[str] = []
-    """Those that were compared."""
+    """Candidates that were compared."""
     left_out: dict[str, Reason] = {}
     """By candidate, why it was not compared: the ranges say nothing of it."""
     confidence: float = 0.95
@@ -310,7 +311,7 @@ class ByCalls(Record, frozen=True, kw_only=True):
 
 
 class Answer(Record, frozen=True, kw_only=True):
-    """What a run says of one group: of a workload at one size and dtype."""
+    """Answer of a run about one group: of a workload at one size and dtype."""
 
     group: str
     """As cases have it, such as ``matmul_512_f32``."""
@@ -324,13 +325,13 @@ class Answer(Record, frozen=True, kw_only=True):
     baseline: str | None
     """The candidate that verdicts are against; ``None``: it was not measured."""
     candidates: list[str]
-    """Those with any valid process."""
+    """Candidates with any valid process."""
     leads: list[Lead] = []
-    """What the verdicts come to, the warm call first, then the cold cache modes."""
+    """Summaries of the verdicts, the warm call first, then the cold cache modes."""
     by_calls: list[ByCalls] = []
     """One for each reading that was measured."""
     changes: list[Reason] = []
-    """What would change the answer: filled caches, a longer process, more shapes."""
+    """Conditions that would change the answer: filled caches, a longer process, more shapes."""
     not_measured: dict[str, Reason] = {}
     """By candidate, why nothing is known of it: it failed, or was not measured."""
     not_steady: dict[str, Reason] = {}
@@ -341,7 +342,7 @@ class Answer(Record, frozen=True, kw_only=True):
     """Rounds that they were measured in."""
     provenance: Provenance = "measured_here"
     null_reasons: dict[str, Reason] = {}
-    """Of ``by_calls``: why it is empty."""
+    """Reason for an empty ``by_calls``."""
 
     @property
     def warm(self) -> Lead | None:
@@ -413,7 +414,7 @@ class BreakEven(Record, frozen=True, kw_only=True):
 
 
 class PlanTotal(Record, frozen=True, kw_only=True):
-    """What a plan costs with one candidate, in seconds of all its processes together.
+    """Cost of a plan with one candidate, in seconds of all its processes together.
 
     ``total_s`` is the expected sum, from means, and has new shapes cost nothing more than a warm
     call; ``new_shapes_s`` is what they cost besides where each is a whole first call. ``low_s`` and
@@ -471,7 +472,7 @@ class Sweep(Record, frozen=True, kw_only=True):
 
 
 class Plan(Record, frozen=True, kw_only=True):
-    """What is planned with a group's candidates, what each costs, and which is the cheapest.
+    """Plan for a group's candidates: the job, the cost of each, and the cheapest.
 
     ``cheapest`` has the lowest total, new shapes at half of the most that they may cost.
     ``verdict`` is ``told_apart`` where every other one is dearer with ``confidence``, and
@@ -494,7 +495,7 @@ class Plan(Record, frozen=True, kw_only=True):
     verdict: Literal["told_apart", "extrapolated", "undecided"]
     reason: Reason
     baseline: str | None
-    """Of ``break_even`` as it is shown: the workload's own, where it was measured."""
+    """Baseline of ``break_even`` as it is shown: the workload's own, where it was measured."""
     break_even: list[BreakEven]
     """Each pair of candidates in each reading, those with the baseline first."""
     sweep: Sweep | None = None
@@ -523,4 +524,4 @@ class PlanReport(Record, frozen=True, kw_only=True):
     suite: str
     plans: list[Plan]
     answers: list[Answer] = []
-    """What the run says of the same groups at any number of calls."""
+    """Answers of the run about the same groups at any number of calls."""

@@ -18,10 +18,10 @@ FILLED: CacheMode = "cold_process_warm_cache"
 Allocator = Literal["as_it_is", "keeps_memory"]
 """How a process's C allocator began: as every program's does, or taught to keep freed memory."""
 CacheSettings = Literal["keep_all", "framework_default"]
-"""What a framework's cache on disk was told to keep: everything, or what it keeps by itself."""
+"""Setting of a framework's cache on disk: everything, or what it keeps by itself."""
 Reading = Literal["process", "imported", "cached"]
 READINGS: tuple[Reading, ...] = get_args(Reading)
-"""What is counted of a process that makes calls: all of it with empty caches, wrapping and calling
+"""Counted part of a process that makes calls: all of it with empty caches, wrapping and calling
 alone there, or all of it with filled caches."""
 Dtype = Literal["f32", "f64", "bf16", "own"]
 DTYPE_NAMES: dict[str, str] = {"f32": "float32", "f64": "float64", "bf16": "bfloat16", "own": "own"}
@@ -94,7 +94,7 @@ and those without a shape or width."""
 _PATTERN = rf"^(?!::)[^{UNSEEN}]+$(?!\n)"
 _SUITE = r"^[\w.@+-]+$(?!\n)"
 SuiteName = Annotated[str, msgspec.Meta(pattern=_SUITE, max_length=LONGEST)]
-"""Of a suite: letters, digits and a few signs."""
+"""Name of a suite: letters, digits and a few signs."""
 Name = Annotated[str, msgspec.Meta(pattern=_PATTERN, max_length=LONGEST)]
 
 _NAME = re.compile(_PATTERN)

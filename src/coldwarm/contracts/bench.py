@@ -42,7 +42,7 @@ class BenchCandidate(Record, frozen=True, kw_only=True):
     kept_memory: KeptMemory | None = None
     """The warm call where the C allocator keeps what the program frees, where that was measured."""
     filled_by: list[CacheSetting] = []
-    """What gives a program of one's own the filled caches of the figures."""
+    """Settings that give a program of one's own the filled caches of the figures."""
     framework_default: DefaultSettings | None = None
     """Starts with what the framework's own settings keep, where that is less."""
     counts: Counts = Counts()
@@ -68,7 +68,7 @@ class BenchControl(Record, frozen=True, kw_only=True):
 
     candidate: str
     of: str
-    """What it is once more."""
+    """Candidate that it repeats."""
     comparisons: list[Comparison]
     """The truth is a ratio of 1."""
     differing: list[str]
@@ -99,13 +99,13 @@ class BenchReport(Record, frozen=True, kw_only=True):
 
 
 class NoiseHorizon(Record, frozen=True, kw_only=True):
-    """What a bench of a given length can tell; differences are relative, 0.05 is 5 %."""
+    """Differences that a bench of a given length can tell, relative: 0.05 is 5 %."""
 
     seconds: Seconds
     pairs: Count
     """Pairs of processes that fit."""
     half_width: float | None = None
-    """Of the interval of the ratio."""
+    """Half of the width of the ratio's interval."""
     detectable: float | None = None
     """The difference that is called in half of such benches."""
     reliable: float | None = None
@@ -125,9 +125,9 @@ class NoiseFigure(Record, frozen=True, kw_only=True):
     pairs: Count
     """Pairs of processes that were measured, one of each side."""
     pair_s: Seconds | None = None
-    """What a pair takes."""
+    """Time of a pair."""
     fixed_s: Seconds
-    """What a bench takes besides its pairs."""
+    """Time of a bench besides its pairs."""
     horizons: list[NoiseHorizon]
     parts: list[Seconds] = []
     """The figure itself in each quarter of the rounds, one after the other, of both sides: what
@@ -136,7 +136,7 @@ class NoiseFigure(Record, frozen=True, kw_only=True):
 
 
 class NoiseReport(Record, frozen=True, kw_only=True):
-    """What can be told on this machine, as busy as it was."""
+    """Differences that can be told on this machine, as busy as it was."""
 
     schema_version: Literal["coldwarm.noise_report.v2"] = "coldwarm.noise_report.v2"
     target: str

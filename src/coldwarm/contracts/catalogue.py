@@ -27,14 +27,14 @@ class Raised(Record, frozen=True, kw_only=True):
 
 
 class FactSheet(Record, frozen=True, kw_only=True):
-    """What a function has shown that was called once, in a fresh process with empty caches."""
+    """Observation of a function that was called once, in a fresh process with empty caches."""
 
     function: str
     facts: dict[str, Fact]
     """As it returned them; their names carry their units."""
     raised: Raised | None = None
     call_s: Seconds
-    """Of the whole call, imports of frameworks included: once, so no figure to compare."""
+    """Time of the whole call, imports of frameworks included: once, so no figure to compare."""
     programs: Count | None
     """Compiled meanwhile; ``None``: nobody counted."""
     versions: dict[str, str]
@@ -48,14 +48,14 @@ class FactSheet(Record, frozen=True, kw_only=True):
 
 
 class PatternResult(Record, frozen=True, kw_only=True):
-    """What one pattern has shown."""
+    """Result of one pattern."""
 
     id: Name = field(name="pattern")
     """The pattern's."""
     sha256: Sha256 = field(name="pattern_sha256")
-    """Of its file."""
+    """Hash of its file."""
     measures: str
-    """What decides: a duration, a count, or ``facts``."""
+    """Deciding figure: a duration, a count, or ``facts``."""
     verdict: Literal["as_stated", "opposite", "same", "undecided", "not_tested", "failed"]
     """``as_stated``: the DON'T costs more, and its interval excludes no difference; or the facts
     are as the pattern says. ``same``: the difference is surely smaller than what matters."""
@@ -70,7 +70,7 @@ class PatternResult(Record, frozen=True, kw_only=True):
     confidence: float | None = None
     n_rounds: Count | None = None
     sheets: list[FactSheet] = []
-    """Of a pattern of facts, that of DO and that of DON'T."""
+    """Fact sheets of DO and of DON'T, for a pattern of facts."""
     path: str | None = None
     """The folder of the run that the figures are from, relative to this file."""
     measured_at: str
@@ -121,7 +121,7 @@ class Bound(Record, frozen=True, kw_only=True):
     """A figure of a claim with its bounds; of what has no noise all three are the same."""
 
     name: str
-    """What it is, with its unit."""
+    """Description, with its unit."""
     value: float
     low: float
     high: float
@@ -133,23 +133,23 @@ ClaimVerdict = Literal["confirmed", "refuted", "inconclusive", "outdated", "not_
 
 
 class ClaimResult(Record, frozen=True, kw_only=True):
-    """What the test of one claim has shown."""
+    """Result of the test of one claim."""
 
     id: Name = field(name="claim")
     """The claim's."""
     sha256: Sha256 = field(name="claim_sha256")
-    """Of its file, and so of its rule."""
+    """Hash of its file, and so of its rule."""
     verdict: ClaimVerdict
     """By the claim's rule. ``outdated``: what it speaks of is no longer so made."""
     reason: Reason | None = None
-    """Of what was not tested, or failed."""
+    """Cause where it was not tested, or failed."""
     figures: list[Bound] = []
-    """What the rule looked at."""
+    """Figures that the rule looked at."""
     sheets: list[FactSheet] = []
     paths: dict[str, str] = {}
     """The folders of the runs that the figures are from, relative to this file, by name."""
     patterns: list[PatternResult] = []
-    """Those whose results the claim rests on."""
+    """Patterns whose results the claim rests on."""
     measured_at: str
     versions: dict[str, str] = {}
 
@@ -177,7 +177,7 @@ RECORDS: dict[Kind, type[PatternResults | ClaimResults]] = {
     "patterns": PatternResults,
     "claims": ClaimResults,
 }
-"""What each index holds."""
+"""Record type of each index."""
 
 
 class ChangedVerdict(Record, frozen=True, kw_only=True):

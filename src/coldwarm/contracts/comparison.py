@@ -21,7 +21,7 @@ class ComparedSide(Record, frozen=True, kw_only=True):
     environment_sha256: Sha256 | None
     """``None`` for a file of another tool."""
     n_cases: Count
-    """Of another tool's file the benchmarks."""
+    """Number of cases; of another tool's file, of benchmarks."""
     tool: str | None = None
     """The tool that measured it; ``None``: coldwarm."""
 
@@ -73,16 +73,16 @@ class UnshownLimit(Record, frozen=True, kw_only=True):
     """A limit of ``--fail-on`` that a figure was not measured closely enough to show."""
 
     case: str
-    """Of a bench the candidate."""
+    """Case; in a bench, the candidate."""
     metric: str
     limit: float
     """The relative difference; the threshold, where the limit was below it."""
     half_width: float | None
-    """Of the interval of the ratio, relative."""
+    """Half of the width of the ratio's interval, relative."""
     n_further: Count
     """Rounds, or of two results processes of either side, that it is expected to need besides."""
     further_s: Seconds | None
-    """What these take."""
+    """Time of these."""
     null_reasons: dict[str, Reason] = {}
 
 
@@ -92,7 +92,7 @@ class SideDifference(Record, frozen=True, kw_only=True):
     field: str
     """The name that ``--allow`` takes."""
     name: str
-    """What of it differs, where the field holds several things; else the field's own name."""
+    """Part that differs, where the field holds several things; else the field's own name."""
     a: str
     b: str
     of_a: str = "A"
@@ -124,16 +124,17 @@ class RunComparison(Record, frozen=True, kw_only=True):
     """All runs of A, where either side has several."""
     b_runs: list[ComparedSide] = []
     unit: Literal["process", "run"] = "process"
-    """What is counted, and varies."""
+    """Unit that is counted, and varies."""
     noise: KnownNoise | None = None
-    """Which raises the thresholds; ``None``: runs are the unit, and show by how much they vary."""
+    """Known noise, which raises the thresholds; ``None``: runs are the unit, and show by how much
+    they vary."""
     unshown: list[UnshownLimit] = []
     """Limits that these data could not have shown."""
     metrics: list[ComparedMetric]
     counts: list[CountVerdict] = []
     allowed: list[SideDifference]
     software: list[Difference]
-    """What else differs: libraries, interpreter, kernel, variables. Often it is what is being
+    """Other differences: libraries, interpreter, kernel, variables. Often it is what is being
     compared, so it is told and never refused."""
     left_out: list[LeftOutCase]
     warnings: list[Reason]

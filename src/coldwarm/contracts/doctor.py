@@ -62,7 +62,7 @@ class Finding(Record, frozen=True, kw_only=True):
     path: str
     line: Count
     function: str
-    """That the line is in; empty: the line is where a function begins that no line of the
+    """Function that the line is in; empty: the line is where a function begins that no line of the
     program calls, but a thread or a package that was given it."""
     source: str
     """The line as it stands in the file; empty where that cannot be read."""
@@ -71,7 +71,7 @@ class Finding(Record, frozen=True, kw_only=True):
     n_processes: Count = 1
     """In which it happened; of several, ``says`` and ``cause`` are of one of them."""
     cost_s: Seconds | None
-    """Of the watched run, what this took; of several processes, their seconds added up."""
+    """Time of this in the watched run; of several processes, their seconds added up."""
     saving_s: Seconds | None
     """About what the change would save in a run like this one; of several processes, what it
     would save in one of them, as they may run side by side."""
@@ -80,11 +80,11 @@ class Finding(Record, frozen=True, kw_only=True):
     says: Reason
     """The evidence."""
     after: Reason | None = None
-    """What came of it in the end, where that is more than the cost."""
+    """Consequence in the end, where that is more than the cost."""
     text: str = ""
     """The evidence in words."""
     change: str = ""
-    """What to change, in words."""
+    """Change to make, in words."""
     estimate: str = ""
     """How the saving was estimated, or why there is no figure, in words."""
     page: str = ""
@@ -103,21 +103,21 @@ class CallSite(Record, frozen=True, kw_only=True):
     no line of the program calls, but a thread or a package that was given it."""
     framework: str
     function: str
-    """What was compiled."""
+    """Compiled function."""
     is_operation: bool = False
     """Whether it is an operation outside of ``jit``, which the framework compiles by itself."""
     n_processes: Count = 1
-    """That compiled there: of several, times and counts are added up."""
+    """Number of processes that compiled there: of several, times and counts are added up."""
     n_compiles: Count
     n_reads: Count
     """Programs that were read from a cache on disk."""
     n_calls: Count | None
-    """Of the compiled function, from this line."""
+    """Calls of the compiled function from this line."""
     n_slow_calls: Count | None = None
-    """Of these, those that went through Python though nothing was compiled: JAX's fast path of
+    """Calls among these that went through Python though nothing was compiled: JAX's fast path of
     dispatch does not take them."""
     total_s: Seconds
-    """Of the parts that are known."""
+    """Sum of the parts that are known."""
     trace_s: Seconds | None
     lower_s: Seconds
     compile_s: Seconds
@@ -125,12 +125,12 @@ class CallSite(Record, frozen=True, kw_only=True):
     causes: dict[CauseKind, Count]
     """How often each kind of cause made it compile again."""
     misses: dict[MissKind, Count] = {}
-    """Of Numba's functions with ``cache=True``: why they were not in its cache on disk."""
+    """For Numba's functions with ``cache=True``: why they were not in its cache on disk."""
     temporary_bytes: Count | None
     """Memory that the program takes while it runs, besides its arguments and results; the most of
     all programs of this line."""
     arguments_bytes: Count | None
-    """Of the arguments of that program."""
+    """Size of the arguments of that program."""
     null_reasons: dict[str, Reason] = {}
 
 
@@ -151,12 +151,12 @@ class Account(Record, frozen=True, kw_only=True):
     other_s: Seconds
     """Everything else: Python, and what is not watched."""
     doctor_s: Seconds | None
-    """Of ``other_s``, what the doctor itself took where something was compiled."""
+    """Share of ``other_s`` that the doctor itself took where something was compiled."""
     null_reasons: dict[str, Reason] = {}
 
 
 class Others(Record, frozen=True, kw_only=True):
-    """What the processes besides the first one compiled, added up."""
+    """Programs that the processes besides the first one compiled, added up."""
 
     compiling_s: Seconds
     """Tracing, lowering, compiling, and reading from a cache on disk."""
@@ -173,31 +173,31 @@ class Fix(Record, frozen=True, kw_only=True):
     """A change, measured: the program before and after it in turns, each in fresh processes."""
 
     before: str
-    """What it was before: a revision, a folder, a file, or what was kept."""
+    """Version before the change: a revision, a folder, a file, or what was kept."""
     caches: CachesAs
     """Compilation caches on disk, for each process: ``empty``, or ``filled`` by a run before."""
     limitations: list[Reason] = []
     before_s: list[Seconds]
-    """Of each round, from the start of the process to its end."""
+    """Time of each round, from the start of the process to its end."""
     after_s: list[Seconds]
     saved_s: float | None
     """The centre of what a round saved; below zero where it takes longer now."""
     saved_low_s: float | None
     saved_high_s: float | None
     comparison: Comparison
-    """Of the whole times: its ratio is that of after over before."""
+    """Comparison of the whole times: its ratio is that of after over before."""
     programs_before: Count
     """Compiled, or read from a cache on disk, in one run."""
     programs_after: Count
     output: Literal["same", "differs", "varies"]
-    """What it writes to standard output; ``varies``: it was not the same twice before either."""
+    """Comparison of standard output; ``varies``: it was not the same twice before either."""
     differing: list[str] = []
     """Where it differs: the first line that does, before and after."""
     null_reasons: dict[str, Reason] = {}
 
 
 class DoctorReport(Record, frozen=True, kw_only=True):
-    """What the doctor saw of one run of a program."""
+    """Report of the doctor on one run of a program."""
 
     schema_version: Literal["coldwarm.doctor_report.v1"] = "coldwarm.doctor_report.v1"
     harness_version: str
@@ -212,12 +212,13 @@ class DoctorReport(Record, frozen=True, kw_only=True):
     others: Others | None = None
     """``None``: there was one process."""
     findings: list[Finding]
-    """What ended the program, then those that cost most; what costs next to nothing is last."""
+    """Findings: what ended the program, then those that cost most; what costs next to nothing is
+    last."""
     sites: list[CallSite]
-    """Those that took longest first, and not more than a thousand."""
+    """Lines that took longest first, and not more than a thousand."""
     n_sites: Count
-    """Of all lines at which something was compiled."""
+    """Number of all lines at which something was compiled."""
     unseen: list[Reason] = []
-    """What could not be watched, and why."""
+    """Parts that could not be watched, and why."""
     fix: Fix | None = None
-    """What a change has brought, where that was asked for."""
+    """Effect of a change, where that was asked for."""

@@ -56,7 +56,7 @@ class Cpu(Record, frozen=True, kw_only=True):
 
 
 class Limits(Record, frozen=True, kw_only=True):
-    """What the control group allows, which may be less than the machine has.
+    """Limits of the control group, which may be less than the machine has.
 
     ``cpu_quota`` is in processors (1.5: one and a half); ``None`` with the reason
     ``unlimited`` where there is no bound.
@@ -199,11 +199,11 @@ class Identifying(Record, frozen=True, kw_only=True):
     holds: str
     """Its value here, or what it will be."""
     left_out: Literal["null", "shortened", "counted", "name alone", "kept"]
-    """What ``--leave-out-private`` makes of it."""
+    """Treatment by ``--leave-out-private``."""
 
 
 class PrivateReport(Record, frozen=True, kw_only=True):
-    """What is left in artifacts, all secrets masked, that could identify a person or a firm."""
+    """Identifying parts of artifacts: what is left that could identify a person or a firm."""
 
     schema_version: Literal["coldwarm.private_report.v1"] = "coldwarm.private_report.v1"
     items: list[Identifying]

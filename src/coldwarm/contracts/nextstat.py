@@ -63,7 +63,7 @@ class Dataset(Record, frozen=True, kw_only=True):
 
 
 class _Config(Record, frozen=True, kw_only=True):
-    """What was measured and how often."""
+    """Configuration: what was measured and how often."""
 
     backend: str
     workload: str
@@ -190,7 +190,7 @@ _SUFFIXES: dict[CacheMode, str] = {
     "first_ever": "_first_ever",
     "warm_process": "",
 }
-"""What a cache mode adds to the case's id."""
+"""Suffix of the case's id by cache mode."""
 
 _DTYPES: dict[Dtype, Literal["float32", "float64"]] = {"f32": "float32", "f64": "float64"}
 _SHA256_OF_NOTHING = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"

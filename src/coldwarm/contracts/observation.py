@@ -39,7 +39,7 @@ is a user's factory making the function and its arguments; where there is none, 
 
 
 class PhaseCounts(Record, frozen=True, kw_only=True):
-    """What a process counts of itself in a phase."""
+    """Counts that a process keeps of itself in a phase."""
 
     name: str
     peak_rss_bytes: Count | None = None
@@ -101,14 +101,14 @@ class LoopAccount(Record, frozen=True, kw_only=True):
     compiling_steps: list[Count] | None
     """Positions of the steps in which something was compiled or read from a cache."""
     parts: FirstCallParts
-    """Of the loop; with ``rest_s`` they sum to ``loop_s``."""
+    """Parts of the loop; with ``rest_s`` they sum to ``loop_s``."""
     compiling_share: float | None
     """Tracing, lowering, compiling and reading caches, as a share of ``total_s``."""
     null_reasons: dict[str, Reason] = {}
 
 
 class BlockCounts(Record, frozen=True, kw_only=True):
-    """What a process counts of itself in a block of warm calls."""
+    """Counts that a process keeps of itself in a block of warm calls."""
 
     batch: Annotated[int, msgspec.Meta(ge=1)]
     """Calls that one sample holds."""
@@ -143,7 +143,7 @@ class Block(BlockCounts, frozen=True, kw_only=True):
 
 
 class CacheCounts(Record, frozen=True, kw_only=True):
-    """What the owner of a cache counts in a process."""
+    """Counts that the owner of a cache keeps in a process."""
 
     requests: Count | None = None
     hits: Count | None = None
@@ -200,11 +200,11 @@ class Gate(GateFigures, frozen=True, kw_only=True):
     """The correctness gate: the outputs against the reference."""
 
     checked: list[str]
-    """Which outputs were compared, such as ``first_call`` and ``last_call``."""
+    """Outputs that were compared, such as ``first_call`` and ``last_call``."""
     reason: Reason | None = None
     max_scaled_error: float | None = None
-    """What results from before had in its place: the largest absolute error over the largest
-    magnitude in the reference."""
+    """Error as results from before had it: the largest absolute error over the largest magnitude in
+    the reference."""
 
     @property
     def error(self) -> float | None:
@@ -214,7 +214,7 @@ class Gate(GateFigures, frozen=True, kw_only=True):
 
 
 class HarnessFigures(Record, frozen=True, kw_only=True):
-    """What a process measures of the harness's own cost, in seconds."""
+    """Measures of the harness's own cost, in seconds."""
 
     timer_s: Seconds | None = None
     loop_s: Seconds | None = None
@@ -227,7 +227,7 @@ class HarnessFigures(Record, frozen=True, kw_only=True):
 
 
 class HarnessCost(HarnessFigures, frozen=True, kw_only=True):
-    """What the harness itself costs in this process, in seconds."""
+    """Cost of the harness itself in this process, in seconds."""
 
     load_s: Seconds
     """Reading the worker's own source files and its request, before the import."""
@@ -235,7 +235,7 @@ class HarnessCost(HarnessFigures, frozen=True, kw_only=True):
 
 
 class ProcessTotals(Record, frozen=True, kw_only=True):
-    """What a process has used in all."""
+    """Totals of what a process has used."""
 
     involuntary_switches: Count | None = None
     cpu_user_s: Seconds | None = None
@@ -245,7 +245,7 @@ class ProcessTotals(Record, frozen=True, kw_only=True):
 
 
 class Telemetry(ProcessTotals, frozen=True, kw_only=True):
-    """What the machine did while the process ran."""
+    """State of the machine while the process ran."""
 
     load_1m_before: float | None = None
     load_1m_after: float | None = None
@@ -263,7 +263,7 @@ class Telemetry(ProcessTotals, frozen=True, kw_only=True):
     """The same during the warm blocks."""
     thermal_throttles: Count | None = None
     flags: list[Reason] = []
-    """What made this observation noisy; it is flagged and never dropped."""
+    """Causes of noise in this observation; it is flagged and never dropped."""
     null_reasons: dict[str, Reason] = {}
 
 
@@ -277,7 +277,7 @@ class OtherCallSeconds(Record, frozen=True, kw_only=True):
     paused_s: Seconds | None = None
     """After a pause: the quickest of a few."""
     collecting_s: Seconds | None = None
-    """What a call costs on average in Python's collector, which is off in the loop."""
+    """Average cost of a call in Python's collector, which is off in the loop."""
 
 
 class OtherCalls(OtherCallSeconds, frozen=True, kw_only=True):
@@ -299,7 +299,7 @@ class OtherCalls(OtherCallSeconds, frozen=True, kw_only=True):
 
 
 class Counts(Record, frozen=True, kw_only=True):
-    """What was compiled by the end of the second call, counted, by ``CountName``."""
+    """Counts of what was compiled by the end of the second call, by ``CountName``."""
 
     numbers: dict[str, Count] = {}
     null_reasons: dict[str, Reason] = {}
@@ -346,14 +346,14 @@ class Observation(Record, frozen=True, kw_only=True):
     ttfr_process_s: Seconds | None = None
     first_call_parts: FirstCallParts | None = None
     loop: LoopAccount | None = None
-    """Of a scenario: there a call is a whole loop, the first call only its first step, and
-    the second call the loop once more."""
+    """Account of a scenario's loop: there a call is a whole loop, the first call only its first
+    step, and the second call the loop once more."""
     blocks: list[Block] = []
     evidence: list[CacheEvidence] = []
     judgements: dict[str, Judgement] = {}
     """By cache mode."""
     other_calls: OtherCalls | None = None
-    """Of a process whose function is a user's own."""
+    """Other calls, for a process whose function is a user's own."""
     gate: Gate | None = None
     input_sha256: Sha256 | None = None
     bytecode: dict[str, Count] = {}

@@ -61,7 +61,7 @@ class FigureLimits:
     threshold: float
     fail_on: dict[Failing, float]
     noise_share: float = 0.0
-    """What two equal runs differ by, which is more than the threshold that was asked for."""
+    """Difference between two equal runs, which is more than the threshold that was asked for."""
 
 
 @dataclass(frozen=True)
@@ -83,13 +83,13 @@ class Policy:
     thresholds: dict[MetricKind, float] = field(default_factory=THRESHOLDS.copy)
     fail_on: dict[Failing, float] = field(default_factory=dict)
     fail_on_kind: dict[MetricKind, dict[Failing, float]] = field(default_factory=dict)
-    """What fails of one kind of figure, in place of ``fail_on``."""
+    """Limits for one kind of figure, in place of ``fail_on``."""
     rules: tuple[Rule, ...] = ()
     path: str = ""
     noise: Mapping[MetricKind, float] = field(default_factory=dict)
     """The relative difference that two equal runs stay within: no threshold is below it."""
     counts: Mapping[str, CountLimit] = field(default_factory=dict)
-    """What fails of counts of what was compiled."""
+    """Limits for counts of what was compiled."""
 
     def limits(self, case: str, metric: str, kind: MetricKind) -> FigureLimits:
         """Return what holds for a figure."""
@@ -181,7 +181,7 @@ class _PolicyFailures(Record, frozen=True, kw_only=True):
 
 
 class _PolicyRule(Record, frozen=True, kw_only=True):
-    """What holds for some figures only."""
+    """Rule for some figures only."""
 
     cases: str
     """Pattern of case names: ``*`` any text, ``?`` any character, ``[…]`` one of these."""

@@ -70,7 +70,7 @@ def inside(folder: Path, named: str) -> Path:
 
 NAME = "suite.json"
 _NAMES = (NAME, nextstat.INDEX)
-"""What an index may be called: of a run, and of published results alone."""
+"""Allowed names of an index: of a run, and of published results alone."""
 _ADVICE = "measure again, or restore the file"
 _At = tuple[str | int, ...]
 
@@ -222,11 +222,11 @@ class ArtifactFinding(NamedTuple):
     fault: str | None
     """One line with path, line and field; ``None``: it keeps its contract."""
     note: str = ""
-    """What a reader should know although it is no fault."""
+    """Note to the reader that is no fault."""
     error: ContractError | None = None
     """The fault with its parts."""
     otherwise: tuple[ContractError, ...] = ()
-    """What another version of coldwarm says in it that today's rules do not, which is no fault."""
+    """Differences of another version of coldwarm from today's rules, which is no fault."""
 
 
 def check(path: Path) -> Iterator[ArtifactFinding]:

@@ -37,12 +37,12 @@ bytes, several texts. A name that begins with ``n_`` is a count."""
 
 
 class Codes(NamedTuple):
-    """What a feature declares, by code."""
+    """Declarations of a feature, by code."""
 
     reasons: Mapping[str, str]
     """The words."""
     advice: Mapping[str, str] = {}
-    """What a person can do about it."""
+    """Advice to a person."""
     parameters: Mapping[str, str] = {}
     """The names, where the words do not have all of them in this order."""
 
@@ -55,7 +55,7 @@ class _Said:
     """Without a full stop. ``{parts}`` are the reasons that it rests on. After a colon: how a value
     is written, a format of Python's own, or ``# process`` for a counted noun."""
     advice: str
-    """What a person can do about it."""
+    """Advice to a person."""
     ordered: str
     """The parameters, where the words do not have all of them in this order."""
 
@@ -115,7 +115,7 @@ class Reason(Record, frozen=True, kw_only=True, omit_defaults=True):
     code: str
     values: dict[str, Value] = {}
     parts: list[Reason] = []
-    """Of ``several``, or the reasons that this one rests on."""
+    """Parts of ``several``, or the reasons that this one rests on."""
 
     def __post_init__(self) -> None:
         """Refuse a code that is not declared, or other parameters than it has."""

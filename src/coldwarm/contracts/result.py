@@ -81,13 +81,13 @@ class OwnCandidate(Record, frozen=True, kw_only=True):
     python: str | None
     """The interpreter that its processes ran under; ``None``: left out."""
     variables: dict[str, str] = {}
-    """What was set for this candidate besides, where the value may be told; masked."""
+    """Variables set for this candidate besides, where the value may be told; masked."""
     withheld_variables: list[str] | None = []
     """Names of the others that were set: their values are not told. ``None``: left out."""
     revision: str | None = None
     """The commit it is of; ``None``: the files as they were, or left out with that reason."""
     placement: str | None
-    """Whose arrays the inputs were made as; ``None``: nothing was made for it."""
+    """Framework whose arrays the inputs were made as; ``None``: nothing was made for it."""
     arguments: list[str]
     """Each argument of the call: framework, dtype and shape, or the value."""
     outputs: list[str]
@@ -95,7 +95,7 @@ class OwnCandidate(Record, frozen=True, kw_only=True):
     renewed: bool
     """Whether each call got new arguments, because it changes or uses up those it is given."""
     checked: str
-    """What its answer was held against, and how closely."""
+    """Check of its answer: against what, and how closely."""
     last_checked: bool
     """Whether the answer of its last call was checked too."""
     control_of: str | None = None
@@ -128,22 +128,22 @@ class Protocol(Record, frozen=True, kw_only=True):
     allocator: Allocator = "keeps_memory"
     """How the C allocator of the processes began that the figures are from."""
     cache_settings: CacheSettings = "keep_all"
-    """What the caches of the processes kept that the figures are from."""
+    """Settings of the caches of those processes that the figures are from."""
     interleaving: str
     threads: int | None
     """Threads each library was set to use; ``None``: each library's own default."""
     affinity: list[int]
     """Processors a measured process may run on."""
     environment_variables: dict[str, str]
-    """What the runner sets in every measured process of this case."""
+    """Variables that the runner sets in every measured process of this case."""
     seed: int
     deterministic: bool
     effort: Effort
     option_origins: dict[str, str] = {}
     """For each option whose value came from a project's file, the name of the file."""
     caches: list[str] | None = None
-    """Whose caches its processes may use, by which their cache modes are judged; ``None``: not
-    recorded."""
+    """Owners of the caches that its processes may use, by which their cache modes are judged;
+    ``None``: not recorded."""
     compiles: bool | None = None
     """Whether a first result with empty caches must have compiled something."""
     own: OwnCandidate | None = None
@@ -168,10 +168,10 @@ class ColdSummary(Record, frozen=True, kw_only=True):
     the steps after the first one in which something was compiled or read from a cache; and
     ``step.plain``: of those in which nothing was."""
     compiling_share: Summary | None = None
-    """Of a scenario: tracing, lowering, compiling and reading caches over ``total``."""
+    """Share, in a scenario, of tracing, lowering, compiling and reading caches over ``total``."""
     peak_rss_bytes: Summary | None = None
     framework_default: DefaultSettings | None = None
-    """Of filled caches: the same with the framework's own settings, where they keep less."""
+    """For filled caches: the same with the framework's own settings, where they keep less."""
     precision_reached: float | None = None
     """Relative half-width of the interval of the ``ttfr`` median, of a scenario of the
     ``total`` median."""
@@ -182,7 +182,8 @@ class SteadyState(Record, frozen=True, kw_only=True):
     """Whether the calls of a case were steady, and where each process became so."""
 
     steady: bool
-    """Of the case: its processes together show no drift; single ones may be restless."""
+    """Whether the case is steady: its processes together show no drift; single ones may be
+    restless."""
     reason: Reason
     n_processes: Count
     n_steady: Count
@@ -235,10 +236,10 @@ class Making(Record, frozen=True, kw_only=True):
     phases: list[Phase]
     """As in a measured process up to ``wrap``, then ``make``."""
     parts: FirstCallParts
-    """Of the phase ``make``; the rest is serialising and writing."""
+    """Parts of the phase ``make``; the rest is serialising and writing."""
     artifacts: list[Artifact]
     evidence: list[CacheEvidence]
-    """Of the caches of this process, which were private and empty."""
+    """Evidence of the caches of this process, which were private and empty."""
     input_sha256: Sha256
     device: Device
     versions: dict[str, str] = {}
@@ -282,18 +283,18 @@ class CaseResult(Record, frozen=True, kw_only=True):
     warm: WarmSummary | None = None
     comparisons: list[Comparison] = []
     counts: Counts = Counts()
-    """What all processes have counted alike."""
+    """Counts in which all processes agree."""
     inspected_call_s: Seconds | None = None
-    """What making and calling a user's own function for the first time took when it was
-    inspected, before anything was measured."""
+    """Time of making and calling a user's own function for the first time when it was inspected,
+    before anything was measured."""
     limitations: list[Reason] = []
-    """What could not be controlled."""
+    """Limits of the control."""
     warnings: list[Caution] = []
-    """Those about validity first; none where nothing was observed."""
+    """Cautions, those about validity first; none where nothing was observed."""
     filled_by: list[CacheSetting] = []
-    """What gives a program of one's own the filled caches of the figures."""
+    """Settings that give a program of one's own the filled caches of the figures."""
     made: list[Making] = []
-    """What was made ahead of time and what it cost; empty where the backend makes nothing."""
+    """Programs made ahead of time and their cost; empty where the backend makes nothing."""
     observations: list[Observation] = []
     null_reasons: dict[str, Reason] = {}
 
@@ -339,7 +340,7 @@ class SuiteResult(Record, frozen=True, kw_only=True):
     order: list[str]
     """Every process and block in the order in which it ran."""
     wall_s: Seconds
-    """Of the whole run; of a part before ``--resume``, the time in which its processes ran."""
+    """Time of the whole run; of a part before ``--resume``, the time in which its processes ran."""
     measured_s: Seconds
     """Seconds in which a measured process ran; while it was held it did not."""
     answers_path: str | None = None
@@ -366,8 +367,8 @@ class Measured:
     answers: Answers | None = None
     """As they stand beside the index; ``None``: there are none."""
     otherwise: tuple[ContractError, ...] = ()
-    """What its files say otherwise than the rules of today, as another version measured it: where,
-    and what. The ``cases`` have what was computed anew."""
+    """Differences of its files from the rules of today, as another version measured it: where, and
+    what. The ``cases`` have what was computed anew."""
 
 
 @dataclass(frozen=True)
@@ -379,7 +380,7 @@ class BenchmarkSamples:
     processes: tuple[tuple[float, ...], ...]
     """Above 0, by process in the order in which they ran."""
     states: tuple[SteadyState, ...] = ()
-    """Of warm calls of coldwarm's own: whether they were steady."""
+    """States of warm calls of coldwarm's own: whether they were steady."""
     to_its_end: bool = False
     """Whether a start is timed to the end of its process, and not to a result."""
 
@@ -390,10 +391,10 @@ class Benchmarks:
 
     path: str
     tool: str | None
-    """Whose file it is; ``None``: coldwarm itself."""
+    """Tool whose file it is; ``None``: coldwarm itself."""
     benchmarks: Mapping[str, BenchmarkSamples]
     short_names: Mapping[str, str] = field(default_factory=dict)
-    """Of a run of coldwarm: for each case, the name of its warm calls."""
+    """For each case of a run of coldwarm, the name of its warm calls."""
     left_out: Mapping[str, Reason] = field(default_factory=dict)
     """Benchmarks without samples that can be compared, and why."""
     failed: Mapping[str, Reason] = field(default_factory=dict)
@@ -401,7 +402,7 @@ class Benchmarks:
     is_export: bool = False
     """Whether coldwarm measured what a file of another tool holds."""
     complete: bool = True
-    """Of a run of coldwarm: whether it went to its end."""
+    """Whether a run of coldwarm went to its end."""
     cpu: str | None = None
     """Model of the processor; ``None``: the file does not say."""
     run_id: str | None = None

@@ -31,7 +31,7 @@ JOURNAL = "journal.jsonl"
 """Its name, in the directory of a run."""
 Kind = Literal["header", "observation", "making", "event"]
 _MOST_BYTES = 2**29
-"""Of a journal; and of one line, a sixteenth. A run's own come nowhere near them."""
+"""Largest size of a journal; and of one line, a sixteenth. A run's own come nowhere near them."""
 _LONGEST_BYTES = _MOST_BYTES // 16
 _MOST_FAULTS = 10_000
 _BEGINNING = b'{"crc32":"'
@@ -50,7 +50,7 @@ class Fault(NamedTuple):
     line: int
     """From 1."""
     what: str
-    """What is wrong with it."""
+    """Fault in it."""
     torn: bool
     """Whether it is the last line and without its newline: the write was cut short."""
 

@@ -61,7 +61,7 @@ class ManifestResult(Record, frozen=True, kw_only=True):
 
 
 class BaselineManifest(Record, frozen=True, kw_only=True):
-    """What the figures of a snapshot belong to."""
+    """Manifest of what the figures of a snapshot belong to."""
 
     schema_version: Literal["nextstat.baseline_manifest.v1"] = "nextstat.baseline_manifest.v1"
     snapshot_id: str
@@ -129,7 +129,7 @@ class Mismatch(Record, frozen=True, kw_only=True):
 
 
 class SnapshotComparison(Record, frozen=True, kw_only=True):
-    """What two snapshots have in common."""
+    """Comparison of two snapshots."""
 
     overlap_paths: Count
     mismatches: list[Mismatch]
@@ -149,7 +149,7 @@ class ReplicationReport(Record, frozen=True, kw_only=True):
 
 
 class RegisteredHashes(Record, frozen=True, kw_only=True):
-    """What identifies the content of a snapshot."""
+    """Hashes that identify the content of a snapshot."""
 
     baseline_manifest_sha256: Sha256
     snapshot_index_sha256: Sha256
@@ -182,7 +182,7 @@ class FigureSource(Record, frozen=True, kw_only=True):
     path: str
     """The file of the snapshot that holds the raw samples; of a quotation, where it stands."""
     sha256: Sha256 | None = None
-    """Of that file; ``None`` for a quotation."""
+    """Hash of that file; ``None`` for a quotation."""
 
 
 class ProvenFigure(Record, frozen=True, kw_only=True):
@@ -224,7 +224,7 @@ class RejectedProcesses(Record, frozen=True, kw_only=True):
 
 
 class NamedLimitation(Record, frozen=True, kw_only=True):
-    """What could not be controlled, and in which cases."""
+    """Limit of the control, and the cases that it is of."""
 
     suite: str
     reason: Reason
@@ -248,7 +248,7 @@ class ValidatedRun(Record, frozen=True, kw_only=True):
     environment_sha256: Sha256
     environment_fingerprint: Sha256
     statuses: dict[str, Status]
-    """Of each case."""
+    """Status of each case."""
 
 
 class ValidatedVerdicts(Record, frozen=True, kw_only=True):
@@ -258,13 +258,13 @@ class ValidatedVerdicts(Record, frozen=True, kw_only=True):
     path: str
     """Their index."""
     sha256: Sha256
-    """Of that file."""
+    """Hash of that file."""
     started_at: str
     finished_at: str | None
     harness_version: str
     harness_sha256: Sha256
     versions: dict[str, str]
-    """Of the frameworks, as the measured processes told them."""
+    """Versions of the frameworks, as the measured processes told them."""
     verdicts: dict[str, str]
     """By id."""
     n_runs: Count
@@ -272,7 +272,7 @@ class ValidatedVerdicts(Record, frozen=True, kw_only=True):
 
 
 class ValidationReport(Record, frozen=True, kw_only=True):
-    """What was checked of a snapshot's results, and what they leave open."""
+    """Report of the checks of a snapshot's results, and of what they leave open."""
 
     schema_version: Literal["coldwarm.validation_report.v1"] = "coldwarm.validation_report.v1"
     snapshot_id: str
@@ -283,17 +283,17 @@ class ValidationReport(Record, frozen=True, kw_only=True):
     limitations: list[NamedLimitation]
     figures: list[ProvenFigure]
     verdicts: list[ValidatedVerdicts] = []
-    """Of patterns and claims, where the snapshot holds any."""
+    """Verdicts of patterns and claims, where the snapshot holds any."""
 
 
 class SnapshotMade(Record, frozen=True, kw_only=True):
-    """What ``coldwarm snapshot create`` has made."""
+    """Result of ``coldwarm snapshot create``."""
 
     schema_version: Literal["coldwarm.snapshot_made.v1"] = "coldwarm.snapshot_made.v1"
     snapshot_id: str
     folder: str
     snapshot_index_sha256: Sha256
-    """What identifies its content."""
+    """Hash that identifies its content."""
     n_files: Count
     n_bytes: Count
     lock: str | None
@@ -305,12 +305,12 @@ class SnapshotMade(Record, frozen=True, kw_only=True):
     masked: list[str] = []
     """Fields with something private here that was not masked when it was measured: it is now."""
     identifying: list[Identifying]
-    """What is left in the files that could identify a person or a firm."""
+    """Parts left in the files that could identify a person or a firm."""
     null_reasons: dict[str, Reason] = {}
 
 
 class PackageMade(Record, frozen=True, kw_only=True):
-    """What ``coldwarm snapshot package`` has made."""
+    """Result of ``coldwarm snapshot package``."""
 
     schema_version: Literal["coldwarm.package_made.v1"] = "coldwarm.package_made.v1"
     path: str
@@ -371,9 +371,9 @@ class Verification(Record, frozen=True, kw_only=True):
     identity: str | None = None
     """Who has signed it through sigstore, where that was asked and holds."""
     n_files: Count
-    """Those that the index names."""
+    """Number of files that the index names."""
     n_bytes: Count
-    """Of these together."""
+    """Size of these together."""
     n_cases: Count
     """Cases of which everything was computed again."""
     n_verdicts: Count = 0
@@ -385,10 +385,11 @@ class Verification(Record, frozen=True, kw_only=True):
     n_figures_proved: Count = 0
     """Figures, verdicts, warnings and the like that were computed again and are the same."""
     n_figures_only_hashed: Count = 0
-    """Those that another version of coldwarm made by other rules: today's say otherwise."""
+    """Number of figures that another version of coldwarm made by other rules: today's say
+    otherwise."""
     files: list[CheckedFile] = []
     otherwise: list[SnapshotFault] = []
-    """What today's rules do not say, where another version says that it has measured."""
+    """Values that today's rules do not give, where another version says that it has measured."""
     not_judged: list[NotJudged] = []
     """Patterns and claims that were not judged again by the rule that the snapshot names."""
     faults: list[SnapshotFault]
@@ -412,10 +413,9 @@ class ComparedRuns(Record, frozen=True, kw_only=True):
     statuses: list[Difference]
     """Cases that are ``ok`` on one side alone."""
     protocol: list[SideDifference]
-    """What of the job, its calls and the machine must agree for figures to be compared, and does
-    not."""
+    """Parts of the job, its calls and the machine that must agree for a comparison, and do not."""
     environment: list[Difference]
-    """What else differs: libraries, interpreter, kernel, variables."""
+    """Other differences: libraries, interpreter, kernel, variables."""
     timings: RunComparison | None
     """Verdicts on the figures of each case, B over A, whatever differs besides."""
     left_out: list[LeftOutCase] = []
@@ -437,7 +437,7 @@ class ComparedSnapshots(Record, frozen=True, kw_only=True):
     runs_only_a: list[str]
     runs_only_b: list[str]
     patterns: list[ChangedVerdict] | None = None
-    """Those whose verdicts differ; ``None``: not both snapshots hold patterns."""
+    """Patterns whose verdicts differ; ``None``: not both snapshots hold patterns."""
     claims: list[ChangedVerdict] | None = None
 
 
@@ -496,7 +496,7 @@ class RepeatedRun(Record, frozen=True, kw_only=True):
     """One run of a snapshot, measured again."""
 
     name: str
-    """Of its folder under ``results/``."""
+    """Name of its folder under ``results/``."""
     suite: str
     original_run_id: str
     replica_run_id: str
@@ -509,10 +509,10 @@ class RepeatedRun(Record, frozen=True, kw_only=True):
     left_out: list[LeftOutCase] = []
     """Cases that failed, or were measured on one side alone."""
     differing: list[SideDifference] = []
-    """What of the protocol or the machine is not the same."""
+    """Differences of protocol or machine."""
     software: list[Difference] = []
     warnings: list[Reason] = []
-    """What makes it weaker: a disturbed machine, or noise between runs that is not known."""
+    """Weaknesses: a disturbed machine, or noise between runs that is not known."""
 
 
 class RebuiltEnvironment(Record, frozen=True, kw_only=True):
@@ -523,12 +523,12 @@ class RebuiltEnvironment(Record, frozen=True, kw_only=True):
     locked: bool
     """Whether every distribution was held to the hash of the lock."""
     installed: list[str] = []
-    """What was installed of that lock: what coldwarm and the measured backends need."""
+    """Packages of that lock that were installed: what coldwarm and the measured backends need."""
     harness: Literal["same_sources", "wheel_of_snapshot", "other_sources"]
 
 
 class Replication(Record, frozen=True, kw_only=True):
-    """What was repeated of a snapshot, and whether it agrees."""
+    """Record of what was repeated of a snapshot, and whether it agrees."""
 
     schema_version: Literal["coldwarm.replication_report.v1"] = "coldwarm.replication_report.v1"
     generated_at: str

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 _PACKAGES = {"site-packages", "dist-packages"}
 _DIGITS, _HASH = 10, 40
-"""Of a commit: those that are shown, and all."""
+"""Digits of a commit: those that are shown, and all."""
 _PLACES = """
 import json, os, sys
 finders = [sys.modules.get(getattr(one, "__module__", "")) for one in sys.meta_path]
@@ -55,9 +55,9 @@ class _ProgramState:
     """How a program is started as it was, or as it is."""
 
     command: Sequence[str]
-    """What stands behind ``python``."""
+    """Arguments behind ``python``."""
     folder: Path
-    """That it is started in."""
+    """Folder that it is started in."""
     search: Sequence[Path] = field(default=())
     """Where its modules are looked for first."""
 
@@ -241,7 +241,7 @@ class _NothingMeasuredError(ColdwarmError):
 
 @dataclass(frozen=True)
 class ThenBench:
-    """What is asked of ``--then bench``."""
+    """Request of ``--then bench``."""
 
     before: str | None
     caches: CachesAs
@@ -251,11 +251,11 @@ class ThenBench:
 
 @dataclass(frozen=True)
 class BeforeAfterBench:
-    """What is to be measured."""
+    """Functions to measure."""
 
     asked: ThenBench
     named: str
-    """What the program was before."""
+    """Name of the program before."""
     sides: Mapping[str, _ProgramState]
     python: str
     work: Path

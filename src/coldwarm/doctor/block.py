@@ -34,7 +34,7 @@ _SUFFIXES = (".json", ".html", ".txt")
 
 
 class DoctorBlock:
-    """What happens inside of a block: ``with coldwarm.doctor() as d:``.
+    """Watch of a block: ``with coldwarm.doctor() as d:``.
 
     The report is of this process while the block lasts, in other threads too; other processes are
     not in it. An error in the block goes through it, and the report is there. Blocks may lie in
@@ -80,7 +80,7 @@ class DoctorBlock:
 
     @property
     def report(self) -> DoctorReport:
-        """What the doctor says of the block.
+        """Report of the doctor on the block.
 
         Raises:
             UsageError: the block has not ended.

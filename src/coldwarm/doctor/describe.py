@@ -1,4 +1,4 @@
-"""What the doctor says of a report: the document of it, and the words of its parts."""
+"""Views of a doctor's report: the document of it, and the words of its parts."""
 
 from __future__ import annotations
 
@@ -95,9 +95,10 @@ def page_of(spec: PatternSpec) -> str:
 
 
 _WORTH_BYTES = 2**20
-"""Of temporary memory that a terminal tells."""
+"""Least temporary memory that a terminal tells."""
 _LEAST_ARGUMENTS_BYTES, _MOST_TIMES = 1000, 100
-"""Of arguments, and how many times these: a random key, or a number, is no measure of memory."""
+"""Least size of arguments, and how many times these: a random key, or a number, is no measure of
+memory."""
 
 
 def _temporary(one: CallSite) -> str:

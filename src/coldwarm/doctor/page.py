@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 _PAGE_WIDTH = 1000
-"""Of the bar and of the timeline, in units of their own."""
+"""Width of the bar and of the timeline, in units of their own."""
 _NARROWEST = 1.5
 _MOST_ROWS, _MOST_SPANS, _MOST_SITES, _MOST_FINDINGS = 14, 400, 500, 50
 _COLOUR = {

@@ -1,4 +1,4 @@
-"""What the doctor saw as a trace that Perfetto opens: JSON of trace events, times in microseconds.
+"""Trace of what the doctor saw, as Perfetto opens it: JSON of trace events, times in microseconds.
 
 The format is that of https://perfetto.dev/docs/getting-started/other-formats. Slices of the
 categories of the account do not overlap in a thread, so that their durations add up to it; the
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 _NS = 1e9
 _SAME_S = 1e-6
 _NUMBERS = 10_000_000
-"""Of threads besides the main ones, whose numbers are those of their processes, from here on."""
+"""First number of threads besides the main ones, whose numbers are those of their processes."""
 _ORDER = ("cache_read", "trace", "lower", "compile")
-"""Of the parts of one stage, whose own times are known and not when each began."""
+"""Order of the parts of one stage, of which the times are known and not when each began."""
 
 
 @dataclass(frozen=True)

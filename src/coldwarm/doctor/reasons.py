@@ -1,4 +1,4 @@
-"""What the doctor says: of a report here, of what a rule finds in the file of that rule."""
+"""Texts of the doctor: those of a report here, of what a rule finds in the file of that rule."""
 
 from __future__ import annotations
 

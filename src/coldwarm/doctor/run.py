@@ -196,7 +196,7 @@ class Watching:
     """A program, and what is asked of the doctor."""
 
     command: list[str]
-    """What stands behind ``python``."""
+    """Arguments behind ``python``."""
     python: str
     passes: list[Pass]
     written: OutputTargets

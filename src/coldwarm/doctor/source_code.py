@@ -162,7 +162,7 @@ class _Intervals:
 
     @cached_property
     def _minuends(self) -> list[ast.expr]:
-        """What something is subtracted from, where the difference is a figure."""
+        """Values that something is subtracted from, where the difference is a figure."""
         return [
             one.left
             for one in ast.walk(self._tree)

@@ -36,7 +36,7 @@ _TIME, _COMPILES, _READS = 1, 2, 3
 
 @dataclass(frozen=True)
 class _UnloggedCalls:
-    """Of one line and function."""
+    """Calls of one line and function that the log lacks."""
 
     n_compiles: int
     n_reads: int

@@ -1,4 +1,4 @@
-"""What was seen of one process: the lines of its journal, put together by call and by line.
+"""Record of one process: the lines of its journal, put together by call and by line.
 
 A journal may have been cut off, changed or copied by hand: what is no JSON is left out, as a
 program may have been ended in the middle of a line; what the doctor does not write is refused.
@@ -56,7 +56,7 @@ class _Row(msgspec.Struct, kw_only=True, tag_field="kind"):
 
 
 class _ProcessRow(_Row, tag="process"):
-    """What a process says of itself."""
+    """Statement of a process about itself."""
 
     argv: list[str] = []
     pid: int | None = None
@@ -130,7 +130,7 @@ class CompiledFunction(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class CallDifference(msgspec.Struct, kw_only=True, frozen=True):
-    """What differs between two calls, or between two function objects of the same code."""
+    """Difference between two calls, or between two function objects of the same code."""
 
     argument: str
     before: str
@@ -169,7 +169,7 @@ class _Memory(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class LoweredProgram(msgspec.Struct, kw_only=True, frozen=True):
-    """What a program that JAX has lowered is made of."""
+    """Parts of a program that JAX has lowered."""
 
     equations: int = 0
     lines: list[tuple[list[SourceLine], int, int]] = []
@@ -178,7 +178,7 @@ class LoweredProgram(msgspec.Struct, kw_only=True, frozen=True):
     constants_bytes: int = 0
     constants_line: SourceLine | None = None
     reusable_bytes: int = 0
-    """Of outputs that could take the place of an input."""
+    """Size of outputs that could take the place of an input."""
 
 
 class Stage(_Row, tag="stage"):
@@ -195,7 +195,7 @@ class Stage(_Row, tag="stage"):
     program: LoweredProgram | None
     memory: _Memory | None = None
     fingerprint: str | None = None
-    """What tells the program from others; ``None``: nobody asked for it."""
+    """Hash that tells the program from others; ``None``: nobody asked for it."""
 
     @property
     def span(self) -> Span:
@@ -220,15 +220,15 @@ class CompiledCall(_Row, tag="call", dict=True):
     slot: _Slot | None = None
     """Where calls from its line are counted."""
     keeps: bool | None = None
-    """Of Numba: whether it is to be kept on disk."""
+    """For Numba: whether it is to be kept on disk."""
     captured: list[str] | None = None
     """Names of large arrays that the function takes from around it."""
     around: bool | None = None
-    """Of Numba: whether it takes another compiled function from around it."""
+    """For Numba: whether it takes another compiled function from around it."""
     missed: str | None = None
-    """Of Numba: why it was not in the cache on disk; ``None``: it was, or is not kept there."""
+    """For Numba: why it was not in the cache on disk; ``None``: it was, or is not kept there."""
     guard: str | None = None
-    """Of PyTorch: the check of the compiled code that failed; ``None``: it has told none."""
+    """For PyTorch: the check of the compiled code that failed; ``None``: it has told none."""
     signature: _Signature | None = None
 
     def __post_init__(self) -> None:
@@ -262,7 +262,7 @@ class CompiledCall(_Row, tag="call", dict=True):
 
     @property
     def program(self) -> LoweredProgram | None:
-        """What the program is made of; ``None``: not known."""
+        """Parts of the program; ``None``: not known."""
         return self._compiled.program if self._compiled is not None else None
 
     @property
@@ -272,7 +272,7 @@ class CompiledCall(_Row, tag="call", dict=True):
 
     @property
     def fingerprint(self) -> str | None:
-        """What tells the program from others; ``None``: nobody asked for it."""
+        """Hash that tells the program from others; ``None``: nobody asked for it."""
         return self._compiled.fingerprint if self._compiled is not None else None
 
     @property
@@ -337,7 +337,7 @@ class CompiledCall(_Row, tag="call", dict=True):
 
     @property
     def differences(self) -> list[CallDifference]:
-        """What differs from the earlier call that is most alike."""
+        """Differences from the earlier call that is most alike."""
         return self.cause.differences or []
 
     @property
@@ -360,7 +360,7 @@ class CountedLine(_Row, tag="place"):
     what: str
     """``jitted``, ``clock``, ``read``, ``transfer``, ``concatenation``, ``effect`` or ``draw``."""
     name: str
-    """Of what is called."""
+    """Name of what is called."""
     stack: list[SourceLine]
     slot: _Slot
     bound: list[int | str] | None = None
@@ -447,7 +447,7 @@ class SavedProgram(_Row, tag="kept"):
 
 
 class JaxSettings(_Row, tag="settings"):
-    """What the name of a program in JAX's cache depends on."""
+    """Settings that the name of a program in JAX's cache depends on."""
 
     settings: dict[str, Any] = {}
     variables: dict[str, str | None] = {}
@@ -460,7 +460,7 @@ class ProcessEnd(_Row, tag="end"):
 
 
 class Untold(_Row, tag="untold"):
-    """What the program has taken the listeners from."""
+    """Note that the program has taken listeners away."""
 
     framework: str = ""
 
@@ -556,7 +556,7 @@ def shared(spans: Sequence[Span]) -> Callable[[Span], float]:
 
 @dataclass
 class ProcessTrace:
-    """What was seen of one process."""
+    """Record of one process."""
 
     rows: Sequence[_Row]
     counts: Sequence[int]
@@ -601,7 +601,7 @@ class ProcessTrace:
 
     @cached_property
     def process(self) -> _ProcessRow:
-        """What the process says of itself."""
+        """Statement of the process about itself."""
         return next(iter(self.rows_of(_ProcessRow)), _ProcessRow(at_s=0.0))
 
     @property
@@ -627,7 +627,7 @@ class ProcessTrace:
 
     @cached_property
     def share(self) -> Callable[[Span], float]:
-        """What gives a part of a thread's time its share, where other threads compile meanwhile."""
+        """Weight of a part of a thread's time, where other threads compile meanwhile."""
         by_thread: dict[int, list[Span]] = {}
         for one in self.calls:
             by_thread.setdefault(one.thread, []).extend(one.spans)

@@ -93,9 +93,9 @@ def programs(processes: Sequence[ProcessTrace]) -> _Programs:
 
 
 _ENDING = ".programs.zip"
-"""Of the archive, in the place of the script's own."""
+"""Ending of the archive, in the place of the script's own."""
 _WHEN = (1980, 1, 1, 0, 0, 0)
-"""Of each file in the archive: the same programs make the same bytes."""
+"""Date of each file in the archive: the same programs make the same bytes."""
 
 
 def archive_of(script: Path) -> Path:

@@ -170,7 +170,7 @@ def _handed_on() -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
 
 
 _MOST_SITES, _MOST_FINDINGS = 1000, 1000
-"""That a report has: it is read by people and by programs."""
+"""Largest numbers in a report: it is read by people and by programs."""
 _MOST_SOURCE = 2**20
 """Bytes of a source file that is read."""
 

@@ -1,4 +1,4 @@
-"""What it means to watch a framework, and which frameworks there is a watch for.
+"""A watch of a framework, and which frameworks there is a watch for.
 
 A watch runs in the process that computes: a measured one, or the user's own. It imports nothing
 of the framework but the part that tells of events, which is loaded with it.
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     Numbers = dict[str, int | Mapping[str, Any]]
 
 PARTS = ("trace_s", "lower_s", "compile_s", "cache_read_s")
-"""What the time of a first call is divided into, beside the rest."""
+"""Parts of the time of a first call, beside the rest."""
 WATCHES = {"jax": "JaxWatch", "torch": "CompileWatch", "numba": "NumbaWatch"}
 """By framework, the class here that watches it."""
 

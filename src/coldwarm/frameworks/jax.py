@@ -37,7 +37,7 @@ _WRITE = "/jax/compilation_cache/cache_misses"  # fires when an entry is written
 
 
 class JaxWatch(Watch):
-    """What ``jax.monitoring`` tells: exclusive seconds by part, and counts.
+    """Watch by ``jax.monitoring``: exclusive seconds by part, and counts.
 
     The part ``compile_s`` of a program found in the cache is the time around the read:
     making the key, and what XLA does with the entry; the read itself is ``cache_read_s``.

@@ -1,4 +1,4 @@
-"""What files a program reads that were there before it, as Python's audit events show it.
+"""Files that a program reads that were there before it, as Python's audit events show it.
 
 A file that an earlier process of the same program wrote, and that this one reads, is a full cache,
 whoever keeps it. Python tells of each file that its own code opens, of libraries that are loaded,
@@ -38,7 +38,7 @@ _read: "dict[str, int]" = {}
 """By name, when it was last changed before this process opened it, in nanoseconds."""
 _wrote: "set[str]" = set()
 _missed: "list[str]" = []
-"""What it wanted to read and was not there, in order."""
+"""Files that it wanted to read and were not there, in order."""
 
 
 def watch(*, offline: bool = False) -> None:

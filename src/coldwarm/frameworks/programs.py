@@ -1,4 +1,4 @@
-"""What JAX has traced and compiled, counted: numbers that are the same in every process.
+"""Programs that JAX has traced and compiled, counted: numbers that are the same in every process.
 
 While something is timed, references alone are kept; they are looked into after that.
 """

@@ -180,7 +180,7 @@ class UserFunction(Backend):
 
     @property
     def renew(self) -> "Callable[[], tuple[Any, ...]] | None":
-        """What gives the arguments anew, where a call uses them up; ``None``: it does not."""
+        """Function that gives the arguments anew; ``None``: a call does not use them up."""
         if not self.spec["mutates"]:
             return None
         fresh = self._fresh = self._fresh or self._call.copied()

@@ -1,4 +1,4 @@
-"""What goes on in this process after a call has returned: threads, children, tasks.
+"""Work that goes on in this process after a call has returned: threads, children, tasks.
 
 A thread that waits for its next job is idle, as those of a pool are; one that is in the midst of
 a function is not. A thread's Python frames tell which, and for what is inside a compiled
@@ -30,7 +30,7 @@ _WAITS = {
     "subprocess.py": {"wait", "_wait", "_try_wait", "communicate", "_communicate"},
     "popen_fork.py": {"poll"},
 }
-"""Of Python's own files, the functions in which a thread waits for others."""
+"""Functions of Python's own files in which a thread waits for others."""
 _INSTALLED = ("site-packages" + os.sep, "dist-packages" + os.sep)
 _LIBRARY = os.path.dirname(os.__file__) + os.sep
 _POOLED = (b"multiprocessing.spawn", b"loky")
@@ -45,7 +45,7 @@ _USED_NS = 500_000
 
 
 class BackgroundWork:
-    """What is at work in one moment, and what has come since."""
+    """Work in one moment, and what has come since."""
 
     def __init__(self) -> None:
         """Look at all threads, children and tasks."""

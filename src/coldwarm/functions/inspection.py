@@ -39,7 +39,7 @@ def _used_s() -> float:
 
 
 class _Inspection:
-    """What is found out of one candidate."""
+    """Inspection of one candidate."""
 
     def __init__(self, job: "Mapping[str, Any]") -> None:
         """Import its module and find what was named."""
@@ -57,11 +57,11 @@ class _Inspection:
         self.order: list[int] | None = None
         self.positional: list[str] = []
         self.first_ns = 0
-        """What making the function and its arguments took, and the first call."""
+        """Time of making the function and its arguments, and of the first call."""
         self.doubt: dict[str, Any] | None = None
         """Why it is not known whether the result is there."""
         self.call_ns = self.busy_ns = 0
-        """What the last call took, and of that at most the processor time that it used: on a busy
+        """Time of the last call, and of that at most the processor time that it used: on a busy
         machine, and while files are read for the first time, it waits for others."""
 
     def prepare(self) -> "tuple[Callable[..., Any], arguments.Call, int]":

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class _Sample:
-    """What the classes of methods and slots are taken from."""
+    """Sample from which the classes of methods and slots are taken."""
 
     __slots__ = ("slot",)
 
@@ -35,11 +35,11 @@ _HEAP = 1 << 9
 """The flag of a class that was made while the program ran, of Python's or of others'."""
 
 _LATER = ("__await__", "__anext__", "add_done_callback", "is_completed")
-"""What only a value has that is computed later."""
+"""Attributes that only a value has that is computed later."""
 _STEPPED = ("generator", "map", "filter")
 """Iterators that compute each item as it is asked for."""
 _HANDLES = (("is_alive", "join"), ("poll", "wait"), ("ready", "wait"), ("ready", "get"))
-"""What a handle has of something that runs."""
+"""Attributes of a handle of something that runs."""
 _CONVERTED = (
     *("__array__", "__array_interface__", "__cuda_array_interface__", "__dlpack__"),
     *("__jax_array__", "__float__", "__complex__"),
@@ -80,7 +80,7 @@ _DEFERRED = {
     "ray": ("ray.",),
     "vaex": ("vaex.",),
 }
-"""Of packages that compute at once, the modules whose classes do not."""
+"""Modules, of packages that compute at once, whose classes do not."""
 _LAZY_CLASSES = {
     "numpy": ("NpzFile",),
     "scipy": ("_ProductLinearOperator", "_SumLinearOperator", "_PowerLinearOperator"),
@@ -89,7 +89,7 @@ _LAZY_CLASSES = {
     "polars": ("PyLazyFrame", "PyExpr"),
     "builtins": ("PyLazyFrame", "PyExpr"),
 }
-"""Of packages that compute at once, classes that do not."""
+"""Classes, of packages that compute at once, that do not."""
 
 
 def _containers() -> "tuple[type, ...]":
@@ -262,7 +262,7 @@ _LEFT_OUT = ("frame", "traceback", "code")
 
 
 class Shape:
-    """What a class says of its values, found out once in a walk: frameworks may arrive later."""
+    """Properties of a class's values, found out once in a walk: frameworks may arrive later."""
 
     def __init__(self, kind: type) -> None:
         """Look at the class."""

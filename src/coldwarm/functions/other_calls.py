@@ -39,7 +39,7 @@ _MORE_TRIES, _MORE_TRIES_S = 10, 0.5
 """How many at most on a busy machine, which disturbs short calls one after another, and in how many
 seconds."""
 _APART = (5**0.5 - 1) / 2
-"""Whose multiples lie far apart, however many there are."""
+"""Number whose multiples lie far apart, however many there are."""
 _BEFORE = 2
 _USUAL, _USUAL_S, _LONGEST_S = 5, 0.2, 1.0
 _LONGEST_OTHER_S = 20.0
@@ -170,7 +170,7 @@ class _Tried:
         self._seconds: dict[tuple[int, ...], list[float]] = {}
         """By where the other data were, what calls took."""
         self._had: set[tuple[int, str]] = set()
-        """What was in each place in such a call: a second one with it may find its answer."""
+        """Contents of each place in such a call: a second one with it may find its answer."""
         self._varied: list[str] = []
         self._not_varied: dict[str, dict[str, Any]] = {}
         self._changed: bool | None = None

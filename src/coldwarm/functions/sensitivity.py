@@ -97,7 +97,7 @@ def _spacing(dtype: str) -> float:
 
 
 _UNMOVED = 0.01
-"""Of the largest number of an array, what is taken for a noise that nothing has shown."""
+"""Share of the largest number of an array, what is taken for a noise that nothing has shown."""
 _STEADY = 100.0
 """By how much further than a second call with the same arguments one with others is away."""
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class TargetError(Exception):
-    """What was named is not there, or is not what it was taken for."""
+    """Error: what was named is not there, or is not what it was taken for."""
 
 
 class MissingNameError(TargetError):

@@ -153,7 +153,7 @@ def _of_jax(value: "Any", paths: "list[Path | None]") -> "Callable[[Any], None]"
 
 
 _MOVED = (TypeError, AttributeError, LookupError)
-"""What a path raises that does not lead to an array any more."""
+"""Errors of a path that does not lead to an array any more."""
 
 
 def _attribute(value: "Any", name: str) -> "Any":
@@ -186,7 +186,7 @@ class _Arrays(Walk):
     def __init__(self, value: "Any") -> None:
         """Look into the value."""
         self.found: list[tuple[str, Any, Path | None]] = []
-        """Which framework, the array, the path to it; ``None``: it cannot be gone again."""
+        """The framework, the array, the path to it; ``None``: it cannot be gone again."""
         super().__init__(value, ())
 
     def _items(self, value: "Any", shape: Shape, held: "Any") -> None:
@@ -410,7 +410,7 @@ _IDLE_SHARE = 0.3
 _SPINNING_S = 0.3
 """How long the threads of OpenMP and of BLAS may go on for nothing: up to 0.2 s by default."""
 _POOL_S = 0.002
-"""What the threads of XLA may use, which do not."""
+"""Processor time that the threads of XLA may use, which do not."""
 
 
 class Pending:

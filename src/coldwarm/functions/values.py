@@ -1,4 +1,4 @@
-"""What functions take and give: nested containers of arrays of any framework.
+"""Arguments and results of functions: nested containers of arrays of any framework.
 
 A framework is asked only if it is loaded: a value of a framework that nobody imported
 cannot be there.
@@ -117,7 +117,7 @@ def _to_host(leaf: "Any") -> "np.ndarray[Any, Any]":
 
 
 class OutputValues:
-    """What an output holds, for a comparison: numbers and texts, as arrays on the host.
+    """Contents of an output, for a comparison: numbers and texts, as arrays on the host.
 
     Objects are opened by their attributes, dictionaries by their sorted keys. ``None`` holds
     nothing.
@@ -127,7 +127,7 @@ class OutputValues:
         """Look into the value; into each object once."""
         self.arrays: list[np.ndarray[Any, Any]] = []
         self.dtypes: list[str] = []
-        """Of each array the type that it had in the output; ``text``: it is a text."""
+        """For each array the type that it had in the output; ``text``: it is a text."""
         self.others: list[str] = []
         """Places of what can be compared by nothing, each with its class."""
         self._seen: dict[int, Any] = {}  # kept, so that nothing else gets its number

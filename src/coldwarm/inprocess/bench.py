@@ -53,14 +53,14 @@ _ONE_AT_A_TIME = threading.RLock()
 """Two at once would disturb each other."""
 _now_s = TIME.perf_counter
 _WARM_SHARE = 0.4
-"""Of a time budget, for the calls in this process where fresh ones are to follow."""
+"""Share of a time budget for the calls in this process where fresh ones are to follow."""
 _AGAINST = "the answer in the process that asked"
 _FEWEST = 2
 
 
 @dataclass(frozen=True, repr=False)
 class BenchComparison(ShownResult):
-    """What ``coldwarm.bench`` of several functions has found out, by the names of candidates.
+    """Result of ``coldwarm.bench`` of several functions, by the names of candidates.
 
     Attributes:
         report: Figures, verdicts with their intervals and break-even: what ``coldwarm bench

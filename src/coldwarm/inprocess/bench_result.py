@@ -31,7 +31,7 @@ NOT_ASKED = "not_asked"
 """The code of figures that nobody asked for: nothing is said of them."""
 _WIDTH = 88
 _LINES = 5
-"""Of what a process that failed has printed."""
+"""Most lines of what a process that failed has printed."""
 _COLUMNS = ("", "median", "95 % interval", "from")
 _COLD_WORDS: dict[CacheMode, str] = {
     "cold_process_cold_cache": "first result, empty caches",
@@ -63,7 +63,7 @@ class ShownResult:
 
 @dataclass(frozen=True, repr=False)
 class BenchResult(ShownResult):
-    """What ``coldwarm.bench`` has found out; what is ``None`` has its reason in ``missing``.
+    """Result of ``coldwarm.bench``; what is ``None`` has its reason in ``missing``.
 
     Attributes:
         name: What was measured.
@@ -108,7 +108,7 @@ class BenchResult(ShownResult):
 
     @property
     def notes(self) -> list[str]:
-        """What to know of the function, and caveats, as sentences."""
+        """Notes on the function, and caveats, as sentences."""
         return [_note(caution) for caution in self.cautions]
 
     def rows(self) -> list[tuple[str, str, str, str]]:

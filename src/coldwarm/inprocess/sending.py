@@ -219,7 +219,7 @@ def name_of(function: object) -> str:
 
 @dataclass(frozen=True)
 class Given:
-    """What is measured, and from where it was asked for."""
+    """Function to measure, and the place that asks for it."""
 
     function: Callable[..., Any]
     call: Call
@@ -227,13 +227,13 @@ class Given:
     scope: dict[str, Any]
     """The globals of who called."""
     calls: dict[str, int]
-    """Which call of ``coldwarm.bench`` it is, by module."""
+    """Number of the call of ``coldwarm.bench``, by module."""
     label: str = ""
-    """What it is called among several."""
+    """Name among several."""
 
     @property
     def name(self) -> str:
-        """What the function is called."""
+        """Name of the function."""
         return name_of(self.function)
 
 
@@ -473,12 +473,12 @@ _Names = tuple[str, ...]
 
 @dataclass
 class _State:
-    """What would travel."""
+    """State that would travel."""
 
     memos: dict[int, Any] = field(default_factory=dict)
     """By ``id``: those that travel empty."""
     others: list[str] = field(default_factory=list)
-    """What the rest is called: it is there already, and travels as it is."""
+    """Names of the rest: it is there already, and travels as it is."""
 
 
 def _state_of(function: object) -> _State:

@@ -56,13 +56,13 @@ _now_s, _now_ns = TIME.perf_counter, TIME.perf_counter_ns
 
 @dataclass(frozen=True)
 class InProcess:
-    """What this process has shown of a function."""
+    """Measurements of a function in this process."""
 
     observation: Observation | None
     """``None``: no warm calls were asked for."""
     first_call_s: float
     output: list[np.ndarray[Any, Any]]
-    """What can be compared of the first call's output, on the host."""
+    """Comparable parts of the first call's output, on the host."""
     renewed: bool
     """Whether each call got new arguments."""
     repeats: bool

@@ -1,1 +1,1 @@
-"""What joins coldwarm to other tools: their formats, written and read."""
+"""Links of coldwarm to other tools: their formats, written and read."""

@@ -1,4 +1,4 @@
-"""What a result has to tell other tools: its valid figures, process by process. Pure.
+"""Figures of a result for other tools: its valid figures, process by process. Pure.
 
 A figure is exported as the run has it. Left out are cases without a valid answer, and processes
 whose evidence does not prove the cache mode: they are in no figure of the run either.
@@ -44,11 +44,11 @@ _SECONDS: dict[What, str] = {
 
 
 class Process(NamedTuple):
-    """What one process has of a figure, in seconds or bytes."""
+    """Values of one process for a figure, in seconds or bytes."""
 
     observation: Observation
     values: tuple[float, ...]
-    """Of warm calls the steady samples, each for one call; else the one value."""
+    """Steady samples of warm calls, each for one call; else the one value."""
     warmups: tuple[float, ...] = ()
     """Samples of warm calls before the steady state."""
     batch: int = 1
@@ -99,7 +99,7 @@ class Commit(NamedTuple):
 
 @dataclass(frozen=True)
 class Exported:
-    """What a format is made of."""
+    """Material of a format."""
 
     measured: Measured
     figures: list[Figure]

@@ -152,7 +152,7 @@ def load_ipython_extension(shell: Any) -> None:  # noqa: ANN401 - IPython may be
 
 
 class _Magics:
-    """What a cell can be given to by its first line."""
+    """Magics that a cell's first line can name."""
 
     def __init__(self, shell: Any) -> None:  # noqa: ANN401 - as above
         """Work in this shell."""

@@ -1,4 +1,4 @@
-"""What tests compile: by test and by program, where and why, and what it has cost a suite."""
+"""Programs that tests compile: by test and by program, where and why, and their cost."""
 
 from __future__ import annotations
 
@@ -158,9 +158,9 @@ class _Program(msgspec.Struct):
 
     name: str
     seconds: list[float] = []
-    """That XLA took, each time."""
+    """Time of XLA, each time."""
     tests: list[str] = []
-    """Those that it was compiled in, each once."""
+    """Tests that it was compiled in, each once."""
 
     @property
     def n_again(self) -> int:
@@ -174,7 +174,7 @@ class _Program(msgspec.Struct):
 
 
 class _CompileCost(msgspec.Struct):
-    """What compiling has cost in the tests of one process, or of several."""
+    """Cost of compiling in the tests of one process, or of several."""
 
     by_test: dict[str, float] = {}
     """Seconds of tracing, lowering, compiling and reading from a cache on disk."""

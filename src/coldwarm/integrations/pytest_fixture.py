@@ -1,4 +1,4 @@
-"""What a test asks of compiling: the ``coldwarm`` fixture."""
+"""Requests of a test about compiling: the ``coldwarm`` fixture."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TAKES = "assert_no_recompile takes a function under jit, torch.compile or Numba
 _MOST_LAYERS = 32
 _LONGEST = 60
 _COMPILES = ("lower", "py_func")
-"""What the functions have that ``jit`` of JAX, Equinox and Flax returns, and those of Numba."""
+"""Attributes of functions that ``jit`` of JAX, Equinox and Flax returns, and those of Numba."""
 _OF_TORCH = ("_torchdynamo_orig_callable", "_orig_mod", "_compiled_call_impl")
 _CALLING = ("_wrapped_call_impl", "_call_impl")
 """Methods by which PyTorch calls a module's own."""

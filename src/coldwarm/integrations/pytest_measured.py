@@ -56,10 +56,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class Measurements:
-    """What was measured in one process, or in several."""
+    """Measurements in one process, or in several."""
 
     lines: list[tuple[str, str]] = field(default_factory=list)
-    """Of each measurement the test, and what came out of it."""
+    """For each measurement the test, and its outcome."""
     benchmarks: list[dict[str, Any]] = field(default_factory=list)
     """As pyperf has them."""
 
@@ -341,7 +341,7 @@ class FirstResultRequest:
 
 
 _SOURCE = "workload"
-"""What differs where the function was changed, which is what a test is to see."""
+"""Fields that differ where the function was changed, which is what a test is to see."""
 _SHOWN = 5
 
 
@@ -442,7 +442,7 @@ def _later(asked: FirstResultRequest, taken: Summary, judged: _Against) -> Itera
 
 
 class _FirstResult(NamedTuple):
-    """What was measured, and what is said of it."""
+    """Measurement of a first result, and its text."""
 
     seconds: Summary
     benchmarks: list[dict[str, Any]]

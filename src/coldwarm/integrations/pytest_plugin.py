@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from coldwarm.integrations.pytest_measured import Measurements
 
 _KEPT: pytest.StashKey[Measurements] = pytest.StashKey()
-"""What the tests of a session have measured."""
+"""Measurements of a session's tests."""
 _BASE: pytest.StashKey[Benchmarks] = pytest.StashKey()
 _TOLD = "coldwarm_kept"
 """Under which a worker of pytest-xdist tells it."""

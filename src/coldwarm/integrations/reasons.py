@@ -1,4 +1,4 @@
-"""What is said of other tools' files."""
+"""Texts about other tools' files."""
 
 from coldwarm.contracts.reasons import Codes, declare
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _MOST_BYTES_UNPACKED = 2**30
 _MOST_RATIO = 100
-"""Of what is unpacked to what was packed, beyond the first ``_FREE_BYTES``."""
+"""Largest ratio of what is unpacked to what was packed, beyond the first ``_FREE_BYTES``."""
 _FREE_BYTES = 2**24
 _MOST_HEADER_BYTES = 2**20
 _MOST_ZEROS = 2 * tarfile.RECORDSIZE
@@ -80,7 +80,7 @@ class _Entry(tarfile.TarInfo):
 
 
 class _Stream:
-    """What one gzip member holds, as far as it may go on; and nothing comes after it."""
+    """Contents of one gzip member, as far as it may go on; and nothing comes after it."""
 
     def __init__(self, raw: BinaryIO, most_bytes: int) -> None:
         """Read from a file."""
@@ -200,7 +200,7 @@ def _place(archive: tarfile.TarFile, entry: tarfile.TarInfo, folder: Path) -> No
 
 _SUFFIX = ".tar.gz"
 _HEAD = b"\x1f\x8b\x08" + bytes(5) + b"\x02\xff"
-"""Of gzip: no name, no date, no remark; how well it is compressed, and no system."""
+"""Header of gzip: no name, no date, no remark; how well it is compressed, and no system."""
 _SIGNATURES = (layout.SIGNATURE, layout.PUBLIC_KEY, layout.BUNDLE)
 
 

@@ -104,11 +104,11 @@ def _file_or_module(target: str) -> str:
 
 
 _MOST_BYTES = 2**26
-"""Of one file."""
+"""Lines of one file."""
 
 
 class Code(NamedTuple):
-    """What others need to measure functions again."""
+    """Code that others need to measure functions again."""
 
     files: dict[str, bytes]
     """By path below the folder of code."""

@@ -1,4 +1,4 @@
-"""What a snapshot consists of: runs, verdicts, and nothing that is private."""
+"""Contents of a snapshot: runs, verdicts, and nothing that is private."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Run:
     """A run with the bytes of its files."""
 
     folder: str
-    """Of the snapshot, such as ``results/ml``."""
+    """Folder of the snapshot, such as ``results/ml``."""
     measured: Measured
     """With everything computed again; it names the files of the snapshot."""
     suite: SuiteResult
@@ -72,17 +72,17 @@ class Verdicts:
     environment: Environment | None
     """``None``: it was not recorded, and there is no run that tells it."""
     runs: list[Run]
-    """Those that the figures are from."""
+    """Runs that the figures are from."""
     files: dict[str, bytes]
     """Their index and environment, by path below the folder."""
     not_judged: Mapping[str, Reason]
-    """Those that were not judged again, and why."""
+    """Verdicts that were not judged again, and why."""
     n_otherwise: int
     """Values that another version has stored otherwise."""
 
     @property
     def path(self) -> str:
-        """Of their index in the snapshot."""
+        """Path of their index in the snapshot."""
         return f"{self.kind}/{INDEXES[self.kind]}"
 
 
@@ -171,7 +171,7 @@ class Snapshot:
     runs: Mapping[str, Measured]
     """By the name of their folder, everything in them computed again."""
     verdicts: Mapping[Kind, Mapping[str, str]]
-    """Of its patterns and claims, by id, as they are judged now."""
+    """Verdicts on its patterns and claims, by id, as they are judged now."""
     signed_by: str | None
     """The fingerprint of the key that the reader named, which has signed it."""
     identity: str | None
@@ -179,7 +179,7 @@ class Snapshot:
 
     @property
     def name(self) -> SnapshotName:
-        """What it is called, and the hash of its index, which says which one it is."""
+        """Name, and the hash of its index, which says which one it is."""
         return snapshot_name(self.index, self.index_sha256)
 
 

@@ -49,7 +49,7 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 @dataclass(frozen=True)
 class SnapshotRequest:
-    """What a snapshot is made of and what it is called."""
+    """Contents and name of a snapshot."""
 
     snapshot_id: str
     content: Content
@@ -62,7 +62,7 @@ class SnapshotRequest:
     authors: tuple[str, ...] = ()
     licence: str | None = None
     workflow: Mapping[str, str] = field(default_factory=dict)
-    """What is told of the workflow that makes the snapshot; left out where it is deterministic."""
+    """Facts about the workflow that makes the snapshot; left out where it is deterministic."""
     views: Mapping[str, View] = field(default_factory=dict)
     """Files that are rendered by the reports: by path, such as ``report.html``."""
 
@@ -79,7 +79,7 @@ class Made(NamedTuple):
 
     @property
     def index_sha256(self) -> str:
-        """What identifies its content."""
+        """Hash that identifies its content."""
         return sha256_of(self.files[layout.INDEX])
 
 

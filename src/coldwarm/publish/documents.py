@@ -77,7 +77,7 @@ def published_files(content: Content) -> dict[str, bytes]:
 
 
 class Statement(NamedTuple):
-    """What the maker of a snapshot states of it, and nothing else tells."""
+    """Statement of the maker of a snapshot, and nothing else tells."""
 
     snapshot_id: str
     generated_at: str
@@ -85,7 +85,7 @@ class Statement(NamedTuple):
     deterministic: bool
     """Whether the same results give the same bytes again."""
     lock: Mapping[str, Any]
-    """What the environment's lock holds and lacks."""
+    """Contents and gaps of the environment's lock."""
     wheel: str | None
     """The path of the harness's wheel in the snapshot; ``None``: it is not there."""
     authors: tuple[str, ...] = ()

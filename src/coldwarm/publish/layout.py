@@ -57,7 +57,7 @@ _VERDICTS = ("patterns/patterns.json", "claims/claims.json")
 REGISTRY = "snapshot_registry.json"
 """The registry beside snapshots; in none of them."""
 NOT_INDEXED = frozenset({INDEX, SIGNATURE, PUBLIC_KEY, BUNDLE})
-"""What the index does not name: itself, and what is made from it afterwards."""
+"""Files that the index does not name: itself, and what is made from it afterwards."""
 
 _NAME = rf"[^/.{UNSEEN}][^/{UNSEEN}]*"
 
@@ -70,7 +70,7 @@ class FileKind(NamedTuple):
     contract: str
     """Its ``schema_version``; empty for files of other formats."""
     holds: str
-    """What it holds, in words."""
+    """Contents, in words."""
     format: str = "application/json"
     """Its media type."""
     required: bool = False

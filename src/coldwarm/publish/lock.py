@@ -59,7 +59,7 @@ class _Wheel(NamedTuple):
     """A file that an index offers."""
 
     name: str
-    """Of the file."""
+    """Name of the file."""
     url: str
     """Without user information, query and fragment; empty for a file of a folder here."""
     sha256: str
@@ -274,7 +274,7 @@ class Pinned(NamedTuple):
     """Normalised."""
     version: Version
     sha256s: tuple[str, ...]
-    """Of its wheels; empty where the lock has none."""
+    """Hashes of its wheels; empty where the lock has none."""
 
     @property
     def requirement(self) -> str:
@@ -457,7 +457,7 @@ _ASK = ("install", "--dry-run", "--ignore-installed", "--no-deps", "--only-binar
 _QUIETLY = ("--quiet", "--retries", "1", "--timeout", "20", "--report", "-")
 _TIMEOUT_S = 1800.0
 _BROKEN = "connection broken by"
-"""What pip says of an index that gives no answer."""
+"""Words of pip about an index that gives no answer."""
 
 
 class _UnreachableError(Exception):
@@ -639,7 +639,7 @@ def _digest(data: bytes) -> str:
 
 
 _MOST_OF_METADATA = 2**22
-"""Of what a wheel says of itself."""
+"""Largest size of a wheel's metadata."""
 
 
 def required(wheel: bytes, environment: Mapping[str, str], name: str = _OWN) -> set[Required]:

@@ -1,4 +1,4 @@
-"""What is said of snapshots: files of strangers, keys, and what does not agree."""
+"""Texts about snapshots: files of strangers, keys, and what does not agree."""
 
 from coldwarm.contracts.reasons import Codes, declare
 

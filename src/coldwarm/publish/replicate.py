@@ -71,13 +71,13 @@ class _ReplicaHarness(NamedTuple):
     """The coldwarm that measures again."""
 
     name: str
-    """Of its wheel."""
+    """Name of its wheel."""
     data: bytes
     kind: Literal["same_sources", "wheel_of_snapshot"]
 
 
 class _Ingredients(NamedTuple):
-    """What an environment is made of."""
+    """Ingredients of an environment."""
 
     packages: Mapping[str, Pinned]
     """The lock, by name."""
@@ -187,7 +187,7 @@ def _run(command: Sequence[str], named: str) -> bytes:
 
 
 _DONE = {ExitCode.FINE, ExitCode.FAILED, ExitCode.NOTHING_VALID}
-"""What a run may end with and have left a result."""
+"""Exit codes of a run that has left a result."""
 _OF_ANOTHER = {"PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONUSERBASE", "VIRTUAL_ENV"}
 """Variables that name the packages of another environment."""
 
@@ -314,7 +314,7 @@ RUNS = "runs"
 
 @dataclass(frozen=True)
 class ReplicationRequest:
-    """What is repeated, and how."""
+    """Request of a repetition."""
 
     snapshot: Snapshot
     out_dir: Path

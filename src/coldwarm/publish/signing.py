@@ -157,12 +157,12 @@ _SHOWN = 200
 
 
 class Signer(NamedTuple):
-    """Who must have signed."""
+    """Signer that is required."""
 
     identity: str
     """A mail address, or the address of a workflow."""
     issuer: str
-    """Who vouches for the identity, such as https://token.actions.githubusercontent.com."""
+    """Issuer that vouches for the identity, such as https://token.actions.githubusercontent.com."""
 
 
 def signer(identity: str | None, issuer: str | None) -> Signer | None:
@@ -272,7 +272,7 @@ _MOST_OF_SIGNATURE = 2**16
 
 
 class Signature(NamedTuple):
-    """What is known of a snapshot's signature."""
+    """State of a snapshot's signature."""
 
     state: SignatureState = "absent"
     key_sha256: str | None = None

@@ -46,7 +46,7 @@ _DEEPEST = 8
 _LONGEST = 512
 """Characters of a path below the folder."""
 _MOST_BYTES = 2**29
-"""Of one file."""
+"""Lines of one file."""
 _MOST_BYTES_IN_ALL = 2**32
 CHUNK_BYTES = 2**20
 
@@ -78,7 +78,7 @@ class Entry(NamedTuple):
 
 
 class _Digest(NamedTuple):
-    """What a file's bytes are, in short."""
+    """Digest of a file's bytes."""
 
     n_bytes: int
     sha256: str

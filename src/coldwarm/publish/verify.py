@@ -69,7 +69,7 @@ _ALIKE = {
 }
 """Fields that every version makes alike of the same runs."""
 _PACKED = re.compile(rb"H4sI[A-Za-z0-9+/]{20,}={0,2}")
-"""What gzip begins with, in base64."""
+"""Beginning of gzip, in base64."""
 _BARE = b"\x1f\x8b\x08" + bytes(5)
 """The same where it has no name, no remark and no date."""
 
@@ -100,7 +100,7 @@ class _VerifiedSnapshot:
     """Who must have signed it through sigstore."""
     unsigned: bool
     views: Mapping[str, View]
-    """What renders its page and its print."""
+    """Renderers of its page and its print."""
     entries: dict[str, storage.Entry] = field(default_factory=dict)
     index: SnapshotIndex | None = None
     index_sha256: str | None = None
@@ -112,7 +112,8 @@ class _VerifiedSnapshot:
     judged: list[Stored] = field(default_factory=list)
     """Its patterns and claims."""
     otherwise: list[SnapshotFault] = field(default_factory=list)
-    """What the rules of today make otherwise, where another version says that it has measured."""
+    """Values that the rules of today make otherwise, where another version says that it has
+    measured."""
     not_made: dict[str, Reason] = field(default_factory=dict)
     """Files that were not made again, and why."""
     faults: list[SnapshotFault] = field(default_factory=list)
@@ -577,7 +578,7 @@ _TOLD = {
         "does not describe the files of this snapshot",
     ),
 }
-"""What is said of files without a contract that differ."""
+"""Text about files without a contract that differ."""
 
 
 def _differing(path: str, said: bytes, held: bytes) -> Iterator[tuple[SnapshotFault, bool]]:

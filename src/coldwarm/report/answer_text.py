@@ -25,7 +25,7 @@ _CHEAPEST = "cheapest"
 _CANNOT = "this run cannot tell"
 _EXTRAPOLATED = " (extrapolated)"
 _DIGITS = 2
-"""Of an estimate, whose bounds are told exactly."""
+"""Digits of an estimate, whose bounds are told exactly."""
 
 
 class Line(NamedTuple):

@@ -31,7 +31,7 @@ _NOTED = {
     "files_hidden",
     "files_untried",
 }
-"""What of a candidate's limitations is not the same for all of its backend."""
+"""Limitations of a candidate that are not the same for all of its backend."""
 _INTERVAL = f"{100 * CONFIDENCE:g} % interval"
 _NEW_SHAPES = "A call with a shape that its process has not seen, caches empty"
 _LARGEST_RATIO = 1e4

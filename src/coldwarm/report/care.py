@@ -39,7 +39,7 @@ _DRIFTS = "drifts_across"
 
 
 class Remark(NamedTuple):
-    """What to heed: in a word or two, in a sentence, and what to do about it."""
+    """Remark: in a word or two, in a sentence, and what to do about it."""
 
     label: str
     text: str

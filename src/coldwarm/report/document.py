@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from coldwarm.report.charts.chart import Chart
 
 _Role: TypeAlias = Literal["", "answer", "failure", "care", "legend", "note"]
-"""What a list of terms is: ``care`` are caveats, ``legend`` explains the tables."""
+"""Role of a list of terms: ``care`` are caveats, ``legend`` explains the tables."""
 _Style: TypeAlias = Literal["", "strong", "dim", "name", "failure"]
 """How text is set apart; ``name`` is a name of the user's own, set as code where there is code."""
 
@@ -89,7 +89,7 @@ class Table(NamedTuple):
     parts: tuple[Rows, ...]
     labels: int = 1
     of_parts: str = ""
-    """What the titles of the parts are, where a column holds them."""
+    """Heading over the titles of the parts, where a column holds them."""
 
 
 class Shell(NamedTuple):

@@ -1,4 +1,4 @@
-"""What gives a program of one's own the filled caches of a figure, in lines to copy."""
+"""Settings that give a program of one's own the filled caches of a figure, in lines to copy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which figure of a case stands for what in every view."""
+"""Headline figures of a case in every view."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is left in artifacts that could identify a person or a firm, each with its field."""
+"""Parts left in artifacts that could identify a person or a firm, each with its field."""
 
 from __future__ import annotations
 

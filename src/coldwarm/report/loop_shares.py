@@ -32,10 +32,10 @@ LOOPS_LEGEND = (
 
 
 class Loops(NamedTuple):
-    """What of whole loops went into compiling."""
+    """Share of whole loops that went into compiling."""
 
     headings: list[str]
-    """Of the figures, in two lines."""
+    """Headings of the figures, in two lines."""
     rows: dict[str, list[tuple[str, list[str]]]]
     """By scenario, its candidates, each with its figures."""
 

@@ -28,7 +28,7 @@ _LINKED = re.compile(r"(?<=\w):(?=//)|(?<=\bwww)\.|(?<=\w)@(?=\w)", re.IGNORECAS
 """Signs that make a link of text without any markup."""
 _WITHIN = re.compile(r"(?<=\w)\\_(?=\w)")
 _BEGINS = re.compile(r"^(\s*)(?:([-+](?=\s|$)|=)|(\d+)([.)])(?=\s|$))")
-"""What begins a list, or underlines a heading, at the beginning of a line."""
+"""Characters that begin a list, or underline a heading, at the beginning of a line."""
 
 
 def text(document: Document) -> str:

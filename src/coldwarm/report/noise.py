@@ -1,4 +1,4 @@
-"""What can be detected on a machine, as a document."""
+"""Report of what can be detected on a machine, as a document."""
 
 from __future__ import annotations
 

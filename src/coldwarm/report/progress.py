@@ -1,4 +1,4 @@
-"""What runs now, how long is left, and the table as it grows.
+"""Display of what runs now, how long is left, and the table as it grows.
 
 A display must not disturb what it shows. There is no refresh thread: the picture changes when
 something happened, between measured processes, and each change costs a few milliseconds
@@ -47,7 +47,7 @@ _LINES_AROUND_TABLE = 4
 _NOTES_SHOWN = 3
 
 _Row = tuple[str, list[str], str]
-"""Of a case: its name, its figures, its status."""
+"""Row of a case: its name, its figures, its status."""
 
 
 class _Progress(Listener):
@@ -292,7 +292,7 @@ class _NotebookProgress(LiveProgress):
 
 
 class _Shown(NamedTuple):
-    """What a record has news of."""
+    """News in a record."""
 
     mode: CacheMode
     outcome: str

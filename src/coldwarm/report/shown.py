@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _Value = TypeVar("_Value")
 _WORKFLOW = re.compile(r"##(?=\w*\[)")
-"""What begins a command of a workflow anywhere in a line."""
+"""Beginning of a workflow's command anywhere in a line."""
 
 
 def line(text: object, style: str = "") -> Text:

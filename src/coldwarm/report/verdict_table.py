@@ -23,7 +23,7 @@ class VerdictRow:
     title: str
     """Its statement; empty where this version does not know it."""
     cells: tuple[str, ...]
-    """What the table has between the statement and the verdict."""
+    """Cells of the table between the statement and the verdict."""
     verdict: str
     """Its code."""
     said: str

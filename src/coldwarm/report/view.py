@@ -92,14 +92,14 @@ class Group:
     rows: tuple[Row, ...]
     failures: tuple[str, ...]
     headings: Mapping[CacheMode, tuple[str, str]]
-    """Of the figures, in two lines."""
+    """Headings of the figures, in two lines."""
     parts: Mapping[str, str]
     """Keys of the parts, and their headings."""
     parts_title: str
     made: tuple[tuple[str, str], ...]
     """Candidates of which something was compiled ahead of time, and what that cost."""
     filled: tuple[Needed, ...]
-    """What programs must set for the filled caches of the figures."""
+    """Settings of programs for the filled caches of the figures."""
     by_default: tuple[tuple[str, str], ...]
     """Candidates with other figures where that is not set, and those."""
     care: tuple[Remark, ...]

@@ -1,4 +1,4 @@
-"""What the reports call things, the same in every view."""
+"""Names of things in reports, the same in every view."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ KINDS: dict[CautionKind, str] = {
     "untried": "not tried",
     "counts": "counts differ",
 }
-"""What a list of cautions calls each kind."""
+"""Name of each kind in a list of cautions."""
 
 
 def parts_title(unit: str, *, loop: bool = False) -> str:
@@ -92,7 +92,7 @@ LOOP_TERM = (
         "loop again: all steps once more in the running process"
     ),
 )
-"""What only scenarios have, and its meaning."""
+"""Term that only scenarios have, and its meaning."""
 
 
 _RATIO = "bounds of the ratio to the baseline, at 97 %; from fewer than 5 rounds, all that was seen"
@@ -148,8 +148,8 @@ MARKS = {
     "unlike_for_others": ("answers differ", "answers otherwise for changed data"),
     "answers_kept": ("keeps answers", "keeps answers"),
 }
-"""Of a candidate that no headline rests on, by the code of the reason: beside its verdict, and in a
-sentence."""
+"""Marks of a candidate that no headline rests on, by the code of the reason: beside its verdict,
+and in a sentence."""
 
 
 def marked(verdict: str, why: Reason | None) -> str:

@@ -1,4 +1,4 @@
-"""What can be measured, what options choose of it, and how warm calls are put into blocks."""
+"""Cases that can be measured, the choice by options, and the plan of blocks of warm calls."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ DEFAULT_MODES: tuple[CacheMode, ...] = (*COLD, "warm_process")
 
 @dataclass(frozen=True)
 class Options:
-    """What a run was asked for."""
+    """Request of a run."""
 
     suite: str = "quick"
     cases: tuple[str, ...] = ()
@@ -80,8 +80,8 @@ class Options:
     leave_out_private: bool = False
     """Write nothing that could identify a person or a firm, as far as a figure does not need it."""
     own: dict[str, Any] | None = None
-    """What a bench of a user's own functions was asked for besides; ``None``: it is none, or that
-    was left out."""
+    """Further request of a bench of a user's own functions; ``None``: it is none, or that was left
+    out."""
     option_origins: dict[str, str] = field(default_factory=dict)
     """For each option whose value came from a project's file, the name of the file."""
 
@@ -136,13 +136,13 @@ class Case:
     python: str = sys.executable
     """The interpreter that its processes run under."""
     variables: Mapping[str, str] = field(default_factory=dict, hash=False)
-    """What its processes have in their environment besides."""
+    """Variables in the environment of its processes besides."""
     job: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    """What its processes are sent besides; see ``runner.functions.candidates``."""
+    """Values sent to its processes besides; see ``runner.functions.candidates``."""
     filled: Path | None = None
     """Caches that an earlier process has filled; ``None``: there are none yet."""
     program: str = ""
-    """What files of earlier runs are marked by that its program wrote."""
+    """Mark of files of earlier runs that its program wrote."""
     since_ns: int | None = None
     """When the first process began that ran it, on the clock of files; ``None``: with the run."""
     hidden: frozenset[str] = frozenset()
@@ -151,7 +151,7 @@ class Case:
     """Files that its inspection wrote and that can be missing for a process."""
     inspected_s: float | None = None
     inspected_call_s: float | None = None
-    """What making and calling it for the first time took when it was inspected."""
+    """Time of making and calling it for the first time when it was inspected."""
     """The seconds that the process ran that inspected it; ``None``: none did."""
     new_shapes: bool = False
     """Whether its fresh processes also call it with other shapes."""
@@ -162,9 +162,9 @@ class Case:
     answer: ReferenceAnswer | None = None
     """``None``: the answer of the workload's own reference."""
     described: OwnCandidate | None = field(default=None, hash=False)
-    """What the protocol says of a user's function."""
+    """Description of a user's function in the protocol."""
     notes: tuple[Reason, ...] = field(default=(), hash=False)
-    """What cannot be controlled, or was not, for this candidate."""
+    """Limits of the control for this candidate."""
 
     @property
     def candidate(self) -> str:
@@ -173,7 +173,7 @@ class Case:
 
     @property
     def group(self) -> str:
-        """What it is compared within: workload, size and dtype."""
+        """Group within which it is compared: workload, size and dtype."""
         if self.label is not None:
             return self.workload.name
         return group_name(self.workload.name, self.size, self.dtype)

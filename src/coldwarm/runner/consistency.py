@@ -469,7 +469,7 @@ _NOTED = {
     "files_hidden",
     "files_untried",
 }
-"""What may be noted of a function of the user's own, after what is noted of every one."""
+"""Notes that a function of the user's own may have, after what is noted of every one."""
 
 
 def _inspected(case: CaseResult) -> Iterator[Conflict]:

@@ -1,4 +1,4 @@
-"""Which round comes next, what it will cost, and how many more a case needs."""
+"""Choice of the next round, what it will cost, and how many more a case needs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Rather too little: what does not fit after all is cut short, and what never star
 
 @dataclass(frozen=True)
 class Estimates:
-    """What is known of a run's costs, and what that says of the rest."""
+    """Estimates of a run's costs, from what is known so far."""
 
     cases: Sequence[Case]
     options: Options
@@ -281,13 +281,13 @@ def _rounds_for(seen: Comparison, n: int, band: float, most: int) -> int:
 
 
 _FIGURE = 0.2
-"""What a precise figure is worth, in settled verdicts."""
+"""Worth of a precise figure, in settled verdicts."""
 _ALIKE = 4.0
 """How many times later than the first a need may be met, and be measured in the same round."""
 
 
 class _Open(NamedTuple):
-    """What a mode of a case needs: rounds until its figure is precise, its verdict settled."""
+    """Need of a mode of a case: rounds until its figure is precise, its verdict settled."""
 
     figure: int
     verdict: int
@@ -305,7 +305,7 @@ class _Item(NamedTuple):
 
     @property
     def cases(self) -> list[Case]:
-        """What is measured for it."""
+        """Cases that are measured for it."""
         return [self.case] if self.beside is None else [self.case, self.beside]
 
 

@@ -270,7 +270,7 @@ def _steal_share() -> float | None:
 
 
 _NODES = ("nvidia[0-9]*", "dxg", "kfd")
-"""Of NVIDIA's driver, of Windows' for Linux, of AMD's."""
+"""Device nodes of NVIDIA's driver, of Windows' for Linux, of AMD's."""
 
 
 def gpu_may_be_used(devices: Path = Path("/dev")) -> bool:
@@ -411,7 +411,7 @@ class _Inquiry:
 
     @functools.cached_property
     def answer(self) -> tuple[str | None, Reason | None]:
-        """What it said, or ``None`` and why; waits for its end."""
+        """Return its answer, or ``None`` and why; waits for its end."""
         if self._process is None:
             return None, self._problem
         try:

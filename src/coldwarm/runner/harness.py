@@ -56,7 +56,7 @@ MOST_TRIES = 3
 
 @dataclass(frozen=True)
 class _Availability:
-    """What the probe found in the measuring interpreter."""
+    """Findings of the probe in the measuring interpreter."""
 
     modules: dict[str, bool]
     versions: dict[str, str | None]

@@ -1,4 +1,4 @@
-"""What could identify a person or a firm, left out of what is written where that is asked for.
+"""Identifying parts, left out of what is written where that is asked for.
 
 Secrets are masked in any case. This is about what is no secret: what is installed, which file was
 measured, where the compiler is. What a figure depends on stays: libraries that measured processes

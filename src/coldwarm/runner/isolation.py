@@ -1,4 +1,4 @@
-"""What a measured process finds: its environment, a home and caches of its own, its view of files.
+"""Place of a process: its environment, a home and caches of its own, its view of files.
 
 A view lacks certain files of the user's folders. The kernel lays a folder of ours over each of
 them, in a namespace that the process and its children have alone: the program finds all but the
@@ -44,7 +44,7 @@ _PROBE_S = 10.0
 
 @dataclass(frozen=True)
 class Overlay:
-    """What is laid over which folders, for one process and those that find what it has left."""
+    """Overlay over folders, for one process and those that find what it has left."""
 
     layers: tuple[tuple[str, str, str], ...]
     """Folders of the user's, each with one for what is written and one for the kernel's use."""

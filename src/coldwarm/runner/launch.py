@@ -299,7 +299,7 @@ class RunContext:
 
 @dataclass(frozen=True)
 class Slot:
-    """Which process this is: of which case, in which mode, round and attempt."""
+    """Identity of a process: of which case, in which mode, round and attempt."""
 
     case: Case
     mode: CacheMode
@@ -348,9 +348,9 @@ class Begun:
     """The caches before it."""
     start_telemetry: telemetry.Reading
     variables: Mapping[str, str]
-    """What it had in its environment."""
+    """Variables of its environment."""
     user_settings: Mapping[str, str]
-    """What of it is a setting of the user's that may change what is measured."""
+    """Part of it that is a setting of the user's that may change what is measured."""
 
     def first_results(self, *, together: bool = False) -> Running:
         """Wait for the first results; ``together``: other processes started meanwhile.

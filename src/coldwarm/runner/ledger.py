@@ -1,4 +1,4 @@
-"""What a run has so far, what its caches need and cannot control, and who hears of it.
+"""State of a run: what it has, what its caches need and cannot control, who hears of it.
 
 A process that somebody else has killed, the kernel out of memory among them, is nobody's failure;
 which of two killed it, a signal does not say. So it is tried again, a bounded number of times: what

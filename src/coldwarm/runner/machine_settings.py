@@ -1,4 +1,4 @@
-"""Which settings change what is measured: those that make it another thing, and those that tune it.
+"""Settings that change what is measured: those that make it another thing, and those that tune it.
 
 A backend of the project is measured as it comes, or not at all: where a setting takes its compiler
 away, or its optimisations, the figures would be taken for those of the backend. Whatever else may

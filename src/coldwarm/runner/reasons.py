@@ -1,4 +1,4 @@
-"""What is said of processes, caches, the machine, frameworks and a user's own functions."""
+"""Texts about processes, caches, the machine, frameworks and a user's own functions."""
 
 from coldwarm.contracts.reasons import Codes, declare
 

@@ -118,7 +118,7 @@ class _GateReply(GateFigures, frozen=True, kw_only=True):
 
 
 class Counters(CacheCounts, frozen=True, kw_only=True, forbid_unknown_fields=False):
-    """What the owner of a cache has counted."""
+    """Counts of the owner of a cache."""
 
     raw: dict[str, float | int | str | None] = msgspec.field(default_factory=dict)
     reasons: dict[str, _Stated] = msgspec.field(default_factory=dict)
@@ -282,7 +282,7 @@ class BlockReply(BlockCounts, frozen=True, kw_only=True, forbid_unknown_fields=F
 
 
 class _Ended(ProcessTotals, frozen=True, kw_only=True, forbid_unknown_fields=False):
-    """What every process says last that runs a candidate."""
+    """Last words of every process that runs a candidate."""
 
     counters: dict[str, Counters]
     device: Device
@@ -336,7 +336,7 @@ class End(_Ended, frozen=True, kw_only=True, tag="end"):
 
     gate: _GateReply | None
     first: _Checked | None = None
-    """Of a process with blocks, which are measured before anything is checked."""
+    """First check of a process with blocks, which are measured before anything is checked."""
     harness: HarnessFigures | None
     counts: Counts = Counts()
     analysis: dict[str, float | int | None]
@@ -351,7 +351,7 @@ class Reference(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, 
 
 
 class MadeReply(_Ended, frozen=True, kw_only=True, tag="made"):
-    """What is made ahead of time is written."""
+    """Reply that what is made ahead of time is written."""
 
     entered_ns: _Moment
     phases: list[_PhaseReply]
@@ -365,7 +365,7 @@ class MadeReply(_Ended, frozen=True, kw_only=True, tag="made"):
 
 
 class Inspection(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="inspect"):
-    """What calling a user's function twice has shown."""
+    """Results of calling a user's function twice."""
 
     kind: Literal["function", "factory"]
     file: str | None
@@ -383,7 +383,7 @@ class Inspection(Record, frozen=True, kw_only=True, forbid_unknown_fields=False,
     positional: list[str] = msgspec.field(default_factory=list)
     """Inputs that go by position, in order; the others go by name."""
     first_s: Seconds | None = None
-    """What its first call took, and making it, where a factory does."""
+    """Time of its first call, and of making it, where a factory does."""
     uncompared: list[str] = msgspec.field(default_factory=list)
     """Places in the output that can be compared by nothing, each with its class."""
     doubt: Reason | None = None
@@ -397,7 +397,7 @@ class Inspection(Record, frozen=True, kw_only=True, forbid_unknown_fields=False,
     wrote: list[str] = msgspec.field(default_factory=list)
     """Files that it wrote and has left; at last those that can be missing for a process."""
     again: list[str] = msgspec.field(default_factory=list)
-    """Of those that were there before, what it makes by itself; other processes find it out."""
+    """Files among those there before that it makes by itself; other processes find it out."""
     strays: list[str]
     """Modules of the user's checkout that were imported where a commit's are wanted."""
 
@@ -425,7 +425,7 @@ class _Raised(Record, frozen=True, kw_only=True):
 
 
 class Facts(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="facts"):
-    """What a function has returned, or raised, that was called once."""
+    """Facts that a function has returned, or its error, that was called once."""
 
     facts: dict[str, bool | int | float | str | None]
     raised: _Raised | None
@@ -440,7 +440,7 @@ class _Failed(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, ta
     reason: _Stated
     detail: str
     line: Count | None = None
-    """Of the user's file, where it failed."""
+    """Line of the user's file where it failed."""
     settings: Found | None = None
     missed: list[str] = msgspec.field(default_factory=list)
     """Files that it wanted to read and that were not there, the last ones in order."""

@@ -214,7 +214,7 @@ _BUILT = {
     " included, until they are finished; part of the time to the first result",
     "setup": "nothing: the factory makes the arguments",
 }
-"""What differs where a factory makes the function."""
+"""Fields that differ where a factory makes the function."""
 _MADE_BEFOREHAND = {
     "make": "a process of its own before the case's first one, with empty caches: the phases up"
     " to wrap, then making and writing what is loaded; published under made, part of no other"
@@ -223,7 +223,7 @@ _MADE_BEFOREHAND = {
     "first_call": "loading what was made beforehand (the part cache_read), "
     + _WINDOWS["first_call"],
 }
-"""What differs where something is made beforehand."""
+"""Fields that differ where something is made beforehand."""
 _WHOLE_LOOPS = {
     "first_call": "the first step of the loop and the synchronisation on its own output",
     "remaining_calls": "the other steps, each synchronised on its own output and stamped; keeping"
@@ -232,7 +232,7 @@ _WHOLE_LOOPS = {
     "steady": "each sample: the whole loop, each step synchronised on its own output; garbage"
     " collection is off in the window and done before it",
 }
-"""What differs where a call is a whole loop."""
+"""Fields that differ where a call is a whole loop."""
 _SHORT_US = SHORT_CALL_S * 1e6
 _WARMUP_POLICY = (
     "the C allocator is as every program has it, and nothing large is allocated between the second"

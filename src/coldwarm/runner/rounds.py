@@ -75,7 +75,7 @@ _MAX_ATTEMPTS = 3
 _ENOUGH = 2
 """Processes in which every call compiled, after which no other would do otherwise."""
 _OTHER_CALLS: dict[bool, tuple[int, ...]] = {False: (0, 1, 2), True: (0, 1, 5)}
-"""Which of a case's processes show what calls take that the timed loop does not make: a third of a
+"""Processes of a case that show what calls take that the timed loop does not make: a third of a
 second in each, and what most of three show is not by chance. Within a time budget (``True``) the
 third waits until there are as many processes as a verdict needs."""
 _COLD_ORDER: tuple[CacheMode, ...] = (
@@ -663,10 +663,10 @@ _PROCESSES_DIFFER = 0.005
 
 @dataclass(frozen=True)
 class _BlockPlan:
-    """What earlier rounds have shown of the processes of a round."""
+    """Plan of a round's processes by what earlier rounds have shown."""
 
     start_s: float
-    """What a start takes: the mean of this round."""
+    """Time of a start: the mean of this round."""
     warmup_s: float
     """Seconds of calls before the steady state."""
     scatter: float

@@ -233,9 +233,9 @@ class ProcessFailedError(Exception):
         self.detail = detail
         self.line = line
         self.settings: dict[str, str] = {}
-        """What was set in it, by variables or otherwise."""
+        """Settings made in it, by variables or otherwise."""
         self.missed: list[str] = []
-        """What it wanted to read and was not there, in order, where that was watched."""
+        """Files that it wanted to read and were not there, in order, where that was watched."""
         self.order: int | None = None
         """The position in time of the process, once that is known."""
         self.wall_s = 0.0

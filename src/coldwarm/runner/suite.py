@@ -57,7 +57,7 @@ _MOST_EVENTS = 10_000
 
 @dataclass
 class _Earlier:
-    """What the journal of an earlier part holds."""
+    """Contents of an earlier part's journal."""
 
     header: Header
     ledger: Ledger = field(default_factory=Ledger)
@@ -118,7 +118,7 @@ def _read_earlier(lines: Iterable[JournalEntry | Fault], header: Header, path: P
 
 
 _ENDED = {"event": "ended"}
-"""What the journal says where a part of a run came to its own end."""
+"""Word of the journal where a part of a run came to its own end."""
 
 
 def _budget_event(total_s: float | None) -> dict[str, Any]:
@@ -245,7 +245,7 @@ def _refuse_changes(first: Header, now: dict[str, Any], machine: Environment) ->
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run ended with."""
+    """Outcome of a run."""
 
     suite: SuiteResult
     cases: list[CaseResult]
@@ -318,7 +318,7 @@ class _Session:
     inputs: dict[str, str] = field(default_factory=dict)
     order: list[str] = field(default_factory=list)
     resumed: dict[str, Any] | None = None
-    """What the journal is to say of a resumed run, once it measures anything."""
+    """Entry of the journal about a resumed run, once it measures anything."""
     ended: bool = False
     """Whether the journal says already that the run came to its end."""
 

@@ -1,4 +1,4 @@
-"""What the machine did while a process ran, read before and after it.
+"""State of the machine while a process ran, read before and after it.
 
 ``/proc/self/cgroup`` says which control group this process is in, ``/proc/self/mountinfo`` where
 that hierarchy lies. Inside a container the mount may begin at the container's own group, and what
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _PROCESSOR, _MEMORY = "cpu", "memory"
 _UNIFIED = ""
-"""What version 2 is called where version 1 names its controllers."""
+"""Name of version 2 where version 1 names its controllers."""
 _THROTTLED = {"throttled_usec": 1e6, "throttled_time": 1e9}
 """By version 2 and 1, how many of it are a second."""
 
@@ -134,7 +134,7 @@ def _read_text(path: Path) -> str | None:
 _FOREIGN_CPU_FLAG = 0.15
 _STEAL_FLAG = 0.01
 _THROTTLED_FLAG = 0.01
-"""Of the wall clock, held up by a quota."""
+"""Share of the wall clock, held up by a quota."""
 _FEWEST_S = 0.05
 """Processor time below which nothing can be said: kernels count in ticks of 10 ms."""
 _SWITCHES_PER_S_FLAG = 200.0
@@ -297,7 +297,7 @@ def _foreign(
 
 @dataclass(frozen=True)
 class _Meanwhile:
-    """What happened during warm blocks; ``None`` where this system does not tell it."""
+    """Events during warm blocks; ``None`` where this system does not tell it."""
 
     foreign_cpu: float | None
     """Processors that others used."""

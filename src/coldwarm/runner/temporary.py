@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _LONGEST = 70
 """Characters of a folder's name that leave room for a socket in it."""
 _PLAIN = re.compile(r"[\w@%+=:,./-]+", re.ASCII)
-"""What no command line takes apart, unquoted."""
+"""Text that no command line takes apart, unquoted."""
 _PLACES = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - only folders of our own are used there
 _PREFIX = "coldwarm-"
 _OWNER = ".coldwarm-owner"

@@ -95,7 +95,7 @@ _SETTINGS = re.compile(
     (?:~|\.{0,2})/[\w./@+~-]*""",
     re.VERBOSE,
 )
-"""What the value of a setting is made of: numbers, words, flags, paths."""
+"""Contents of a setting's value: numbers, words, flags, paths."""
 _PARTS = re.compile(r"(?<==)|[\s,;:|{}()\[\]]+")
 _CHUNKS = re.compile(r"[^\s,;:|{}()\[\]=]+=?")
 _SHORT_SECRET = re.compile(r"-[pP](?=.)(?!=?\d{1,5}$)(?!(?:r|a|l|o|e|i)[a-z-]+=?)")

@@ -190,7 +190,7 @@ _FEW = 3
 chance favours one of two nearly equal candidates at some number of calls more often than at each.
 What every round puts more than ``FAR`` times apart is told without that."""
 _ERROR = 0.8 * (1 - CONFIDENCE)
-"""What is given to all pairs together: a little less than is stated, because one draw of costs is
+"""Error given to all pairs together: a little less than is stated, because one draw of costs is
 looked at at many numbers of calls."""
 _FEWEST_ROUNDS = 3
 """Rounds from which a candidate can be told to be the cheapest."""
@@ -201,7 +201,7 @@ _BETWEEN = 18
 
 
 class _State(NamedTuple):
-    """What is known at a number of calls."""
+    """State of knowledge at a number of calls."""
 
     among: tuple[str, ...]
     """The candidates that may be the cheapest."""

@@ -16,7 +16,7 @@ from coldwarm.stats.planning import Job, plan
 from coldwarm.stats.selection import counted
 
 _MODES_OF_A_PLAN = {EMPTY, FILLED, WARM}
-"""What has to be known before anything can pay off."""
+"""Modes that have to be known before anything can pay off."""
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

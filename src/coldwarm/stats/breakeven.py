@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Needed = tuple[str, str, str]
     Paid = Callable[[float], list[Term]]
-    """What a candidate pays for a number of calls."""
+    """Costs of a candidate for a number of calls."""
     Bounds = tuple[Floats, Floats, Floats]
     """Intervals, and their lower and upper bounds."""
 
@@ -147,7 +147,7 @@ class _Finding:
     low: int | None = None
     high: int | None = None
     end: Literal["never", "at_once"] | None = None
-    """What the interval ends with where it has no end."""
+    """End of the interval where it has no number."""
 
 
 def _judge(found: _Bounded) -> _Finding:
@@ -253,7 +253,7 @@ class Dearer:
     n: int
     """Rounds that both have; where none are common, processes of the side that has fewer."""
     basis: Reason
-    """What the bounds are from."""
+    """Source of the bounds."""
 
 
 def dearer(ours: Costs, theirs: Costs, needed: Needed) -> Dearer:

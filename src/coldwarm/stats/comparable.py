@@ -60,7 +60,7 @@ FIELDS = (
     "machine",
     FAILED,
 )
-"""What must agree and may be allowed to differ, in the order in which it is listed."""
+"""Fields that must agree and may be allowed to differ, in the order in which it is listed."""
 
 _HASHES = {"workload": "workload_sha256", "backend": "backend_sha256"}
 _IDENTITY = ("workload", "candidate", "backend", "size", "dtype")

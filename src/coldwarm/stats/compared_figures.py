@@ -64,12 +64,12 @@ _OF_MEMORY: dict[ComparedVerdict, ComparedVerdict] = {"faster": "less", "slower"
 
 
 class Side(NamedTuple):
-    """What one result has for a metric."""
+    """Values of one result for a metric."""
 
     values: Values
     """By process, in seconds or bytes."""
     states: tuple[SteadyState, ...] = ()
-    """Of a warm metric: whether the calls of each result were steady."""
+    """For a warm metric: whether the calls of each result were steady."""
 
 
 _NONE = Side({})
@@ -109,17 +109,17 @@ class PairedFigure:
     metric: str
     kind: MetricKind
     a: Sequence[Side]
-    """What each run of A has."""
+    """Sides of each run of A."""
     b: Sequence[Side]
     limits: FigureLimits
     whole: bool
     """Whether the run is the unit."""
     further_s: float | None = None
-    """What one more of these takes in seconds: a run, or a process of either side."""
+    """Seconds of one more of these: a run, or a process of either side."""
 
     @cached_property
     def values(self) -> tuple[Values, Values]:
-        """What is compared: of every process, or of every run."""
+        """Values to compare: of every process, or of every run."""
         unit = _runs if self.whole else _processes
         return unit(self.a, "A"), unit(self.b, "B")
 

@@ -66,7 +66,7 @@ class _Later:
     """The calls after the second one of all processes of a case, by round."""
 
     rate_s: Series
-    """What a further call costs, beyond those that were measured."""
+    """Cost of a further call, beyond those that were measured."""
     calls: Floats
     """Numbers of calls after the second one, from 0 to the last at which a process differs from its
     rate."""
@@ -110,7 +110,7 @@ class Costs:
     """Whether its first calls traced, lowered, compiled or read a cache."""
     series: Mapping[str, Series]
     by_shape: Series = field(default_factory=dict)
-    """What a call with each new shape took in empty caches: its median over processes."""
+    """Time of a call with each new shape in empty caches: its median over processes."""
     made_s: float | None = None
     """Seconds that compiling ahead of time took, in no other figure; ``None``: there was none."""
     later: _Later | None = None
@@ -331,7 +331,7 @@ class CostGroup:
     not_steady: Mapping[str, Reason]
     """By candidate, why its warm calls may not stand for later ones."""
     cases: Sequence[CaseResult] = ()
-    """Those with costs."""
+    """Cases with costs."""
 
 
 def gather(name: str, cases: Sequence[CaseResult]) -> CostGroup:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 _RANGES_UNSEEN = 2.0
-"""What a process costs more that was struck while none of those measured was, in ranges."""
+"""Extra cost, in ranges, of a process that was struck while none of those measured was."""
 FEWEST_BY_ORDER = math.ceil(2 / (1 - CONFIDENCE)) - 1
 """Values from which a further one lies between the least and the largest often enough."""
 

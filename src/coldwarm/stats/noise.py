@@ -1,4 +1,4 @@
-"""What difference can be detected on a machine, from a program that was measured against itself.
+"""Differences that can be detected on a machine, from a program that was measured against itself.
 
 Both sides of such a pair are equal, so all that their ratio shows is noise. Its interval from n
 pairs is narrower or wider as the number of pairs is larger or smaller; by how much is known for
@@ -60,10 +60,10 @@ class EqualSides:
 
 @dataclass(frozen=True)
 class BenchTime:
-    """What a bench of two equal sides took."""
+    """Time of a bench of two equal sides."""
 
     pairs: int
-    """Of valid processes, one of each side."""
+    """Pairs of valid processes, one of each side."""
     measured_s: float
     """In which its processes ran."""
     fixed_s: float

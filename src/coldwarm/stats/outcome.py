@@ -173,7 +173,7 @@ class _Gates(NamedTuple):
     tolerance: float
     checked: tuple[str, ...]
     reason: Reason | None
-    """Of the first gate that was not passed, or of the last one that gives any."""
+    """Reason of the first gate that was not passed, or of the last one that gives any."""
 
 
 def gates(observations: Iterable[Observation]) -> _Gates | None:

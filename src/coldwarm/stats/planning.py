@@ -215,7 +215,7 @@ def _pairs(known: Iterable[Costs]) -> list[BreakEven]:
 
 @dataclass(frozen=True)
 class Job:
-    """What is planned: ``calls`` in each process, among them ``shapes`` different ones.
+    """Job to plan: ``calls`` in each process, among them ``shapes`` different ones.
 
     ``caches``: ``cold`` has every process find them empty, ``warm`` filled, ``kept`` has the
     first one find them empty and the others what it left.

@@ -90,7 +90,7 @@ _PLACES: dict[Verdict, str] = {
 
 @dataclass(frozen=True)
 class Differences:
-    """What two sides have shown of the logarithm of their ratio."""
+    """Differences of two sides in the logarithm of their ratio."""
 
     bounded: Callable[[float], Interval]
     """The centre and its bounds at a confidence."""
@@ -289,7 +289,7 @@ def beyond(comparison: Comparison, limit: float | None) -> float | None:
 
 
 _QUARTILE_RANGE = 1.349
-"""Of normal values, in standard deviations."""
+"""Quartile range of normal values, in standard deviations."""
 _FEWEST_PAIRS = 3
 """Pairs of blocks in a round below which its samples say more than its blocks."""
 

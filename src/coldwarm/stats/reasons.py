@@ -1,4 +1,4 @@
-"""What is said of figures: intervals, verdicts, plans and answers."""
+"""Texts about figures: intervals, verdicts, plans and answers."""
 
 from coldwarm.contracts.reasons import Codes, declare
 

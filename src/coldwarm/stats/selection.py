@@ -33,7 +33,7 @@ class WarmProcess:
 
     observation: Observation
     blocks: tuple[Block, ...]
-    """Those of one batch in which nothing was compiled."""
+    """Blocks of one batch in which nothing was compiled."""
     steadiness: Steadiness
     warmup: int
     """Samples of all its blocks, those with compiles too, before the steady state."""
@@ -183,7 +183,7 @@ def rejects(observations: Iterable[Observation]) -> Iterator[_Reject]:
 
 
 _FAULT_S = 2e-6
-"""What a page fault costs at most, the page cleared: in a virtual machine. Elsewhere a quarter."""
+"""Highest cost of a page fault, the page cleared: in a virtual machine. Elsewhere a quarter."""
 GAIN = 0.05
 """The share of a call below which its page faults are not worth a word."""
 

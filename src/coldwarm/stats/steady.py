@@ -151,14 +151,14 @@ _CLEAR_DRIFT = 2.6
 """Standard errors from which a drift is not put down to chance."""
 _MAD_TO_SIGMA = 1.4826
 _SMALLEST_SHARE = 0.03
-"""Of its seconds, what a process takes beyond a straight line that is worth a warm-up."""
+"""Least share of a process's seconds beyond a straight line that is worth a warm-up."""
 SETTLED, LATEST = 0.05, 0.75
 """Share of that which may still be to come, and share of the samples by which it must be so."""
 
 
 @dataclass(frozen=True)
 class Steadiness:
-    """What the warm series of one process shows.
+    """Steadiness of the warm series of one process.
 
     ``warmup`` counts the samples of the raw series before the steady state; ``reentry`` those
     dropped after it, at the start of later blocks. ``samples`` are the steady ones in order; of

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CaseSummary:
-    """What is computed of a case: fields of ``CaseResult`` of the same names."""
+    """Computed part of a case: fields of ``CaseResult`` of the same names."""
 
     cold: list[ColdSummary]
     warm: WarmSummary | None

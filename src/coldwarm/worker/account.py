@@ -1,4 +1,4 @@
-"""What a process says once its result is there: measured, made ahead of time, or of the reference.
+"""Account of a process once its result is there: measured, made ahead of time, or of the reference.
 
 The float64 answers of a workload are computed once for all candidates. Beside them lies how far
 each number moves where the reference is computed in float32 instead.

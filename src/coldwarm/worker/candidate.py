@@ -319,12 +319,12 @@ class Prepared:
         self.keywords: tuple[str, ...] = getattr(workload, "keywords", ())
         """Names of the last arguments: those that are given by name."""
         self.renew: Callable[[], tuple[Any, ...]] | None = getattr(workload, "renew", None)
-        """What gives the arguments anew, where a call uses them up."""
+        """Function that gives the arguments anew, where a call uses them up."""
         self.reference_path: str | None = job["reference"]
         self.frozen = False
         """Whether what was there before the blocks is hidden from Python's collector."""
         self.loop: Loop | None = None
-        """Of a scenario, which is then the function."""
+        """Loop of a scenario, which is then the function."""
         if function is not None and getattr(workload, "SCENARIO", False):
             self.loop = self.function = Loop(backend, function)
 

@@ -26,12 +26,13 @@ if TYPE_CHECKING:
 _MOST_APART = 10_000
 """Whole numbers that differ, of which the largest difference is reported."""
 _MOST = 1e300
-"""What is reported of an error that is beyond all numbers."""
+"""Number reported of an error that is beyond all numbers."""
 NOISE, ROUNDED = "noise_", "rounded_"
 """In the file of a reference, how far each number moves, over the share by which its inputs did,
 and over the precision of its type where its arithmetic was rounded otherwise."""
 OTHERS = ".others"
-"""What the folder beside the file of a reference ends with, where its answers to other data lie."""
+"""End of the name of the folder beside the file of a reference, where its answers to other data
+lie."""
 _OPERATIONS = 640.0
 """Times the tolerance, what many roundings may add up to: a tolerance is about the square root of
 the precision of its type, and ten times its square is that precision."""

@@ -1,4 +1,4 @@
-"""What is installed in this interpreter, and whether a GPU is there; run by path, cheap.
+"""Packages installed in this interpreter, and whether a GPU is there; run by path, cheap.
 
 Reads ``{"modules": […], "distributions": […], "programs": […], "gpu": bool, "compile": […]}``
 from standard input and answers with one line of JSON. No framework is imported. The files

@@ -1,4 +1,4 @@
-"""What a measured process does, from its job to its last word."""
+"""Work of a measured process, from its job to its last word."""
 
 import os
 import sys

@@ -38,7 +38,7 @@ _CLOCKS = (
 )
 _OF_DAY = ("datetime.now", "datetime.utcnow")
 _MOST_SHARE = 0.01
-"""Of the time so far that may go into looking for arrays that are not ready."""
+"""Largest share of the time so far that may go into looking for arrays that are not ready."""
 _MOST_MOMENTS = 64
 """Readings of one place that are written."""
 _now_ns = time.perf_counter_ns

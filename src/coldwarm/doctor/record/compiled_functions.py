@@ -29,18 +29,18 @@ if TYPE_CHECKING:
 
 
 _LARGE_BYTES = 2**20
-"""Of an array that is worth a word."""
+"""Least size of an array to be reported."""
 _MOST_WRAPPERS = 8
 _LONGEST = 10_000
 """Characters of a text that is compared."""
 _MOST_PARTS = 16
-"""Of a list or a dictionary that are looked at."""
+"""Most parts of a list or a dictionary that are looked at."""
 _PLAIN = (bool, int, float, str, bytes, type(None))
 _FROM_MODULE = {"LOAD_GLOBAL", "LOAD_NAME"}
 
 
 class ClosureVariables:
-    """What one function object takes from around it."""
+    """Closure variables of one function object."""
 
     __slots__ = ("_arrays", "_held")
 
@@ -157,9 +157,9 @@ _OF_LEAVES = (
     ("committed", "commitment"),
     ("sharding", "sharding"),
 )
-"""What is compared of an argument, and the kind of cause that it is."""
+"""Compared parts of an argument, and the kind of cause that it is."""
 _PLACES = ("committed", "sharding")
-"""Of arrays on a device; a NumPy array has none."""
+"""Attributes of arrays on a device; a NumPy array has none."""
 _SHOWN = 60
 """Characters of a structure."""
 _IRRELEVANT = ("jax_log_compiles", "jax_explain_cache_misses", "jax_compiler_detailed_logging")
@@ -313,7 +313,7 @@ def _ref(kept: "Any") -> "Any":
 
 
 class Functions:
-    """What has been compiled so far, to be compared with."""
+    """Functions compiled so far, to compare with."""
 
     def __init__(self) -> None:
         """Start with nothing."""

@@ -1,4 +1,4 @@
-"""What goes to devices and back: calls of compiled functions, operations, and values of the host.
+"""Traffic to devices and back: calls of compiled functions, operations, and values of the host.
 
 Each is counted at the line of the user's that it is from.
 """
@@ -28,7 +28,7 @@ def is_partial(called: "Any") -> bool:
 
 
 class Now(_thread._local):
-    """What one thread is at."""
+    """State of one thread."""
 
     def __init__(self) -> None:
         """Begin with nothing."""

@@ -1,4 +1,4 @@
-"""What imports take: those that the user's own code asks for, of everything that is not theirs.
+"""Time of imports: those that the user's own code asks for, of everything that is not theirs.
 
 Where a program is watched from its start, no frame of this file is on its stack, and no tracer of
 its own is told of one: imports are told by ``sys.monitoring``, and before Python 3.12 by audit
@@ -41,7 +41,7 @@ class _Mine(_thread._local):
 
 
 class _Asked(_thread._local):
-    """What an ``import`` in a thread asks for, until it is known whether it is loaded."""
+    """Request of an ``import`` in a thread, until it is known whether it is loaded."""
 
     def __init__(self) -> None:
         self.since: dict[str, float] = {}

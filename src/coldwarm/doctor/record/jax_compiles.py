@@ -1,4 +1,4 @@
-"""What JAX traces, lowers and compiles: for which line of the user's, for which call, and why.
+"""Stages of JAX: for which line of the user's, for which call, and why.
 
 JAX tells a listener when a stage begins, in the thread that computes and inside the call that
 needs it. The stack of that moment has the user's line, and the call's function and arguments.
@@ -46,7 +46,7 @@ class _Open:
     __slots__ = ("begin_ns", "event", "frame", "inner_ns", "stage")
 
     def __init__(self, event: str, begin_ns: int, frame: int = 0) -> None:
-        """Of an event of ``_STAGES``.
+        """Note an event of ``_STAGES``.
 
         ``frame`` is the identity of the frame that traces, unless JAX tells of the end.
         """
@@ -92,7 +92,7 @@ class _CompilingCall:
     )
 
     def __init__(self, number: int, miss: int, counted: "_Counted", where: "Any") -> None:
-        """Of the frame with the id ``miss``, at the user's line ``where``."""
+        """Note the frame with the id ``miss``, at the user's line ``where``."""
         self.number, self.miss, self.counted, self.where = number, miss, counted, where
         self.order = -1
         self.jitted = False
@@ -104,7 +104,7 @@ class _CompilingCall:
 
 
 class _Thread(_thread._local):
-    """What is open in one thread."""
+    """Open stages of one thread."""
 
     def __init__(self) -> None:
         """With nothing open."""

@@ -1,4 +1,4 @@
-"""What a program that JAX has lowered is made of: its constants, its inputs, its equations.
+"""Parts of a program that JAX has lowered: its constants, its inputs, its equations.
 
 And what it takes when it runs, and what tells it from others, from the frames above a listener.
 """

@@ -40,11 +40,11 @@ _TOKENS = (
     *("pypi-", "dop_v1_", "shpat_", "SG.", "dckr_", "nvapi-", "hvs.", "lin_api_", "tskey-", "dapi"),
     *("glsa_", "NRAK-", "PMAK-", "AGE-SECRET-KEY-", "Bearer ", "Basic ", "://"),
 )
-"""What tokens of well-known services begin with, and where a URL has a user."""
+"""Beginnings of tokens of well-known services, and where a URL has a user."""
 _FEWEST, _LONG_WORD = 6, 16
 _OF_TOKEN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~+/=")
 _OF_USER = frozenset("/?#\"'<> \\")
-"""What ends the part of a URL in which a user stands."""
+"""Characters that end the user's part of a URL."""
 
 
 def is_secret(name: str) -> bool:
@@ -107,7 +107,7 @@ def _is_telling(value: str) -> bool:
 
 
 class _Withheld:
-    """What is taken out of every line."""
+    """Texts to take out of every line."""
 
     def __init__(self) -> None:
         """Take the secrets of this process: as it was started, before it changes anything."""
@@ -191,15 +191,15 @@ KEPT = "COLDWARM_DOCTOR_KEEP"
 FIRST = "COLDWARM_DOCTOR_FIRST"
 """The variable that tells children whose report it is: a process, and the report."""
 REPORT, BESIDE = ".json", ".journal"
-"""What the name of a report ends with, and what the name of its folder has behind it."""
+"""End of a report's name, and what its folder's name has behind it."""
 LINES, COUNTS = ".jsonl", ".counts"
-"""What the names of a process's two files end with."""
+"""Ends of the names of a process's two files."""
 _MOST_BYTES = 32 * 2**20
-"""Of lines; what comes after is not written, and the last line says so."""
+"""Largest size of all lines; what comes after is not written, and the last line says so."""
 _MOST_ROWS = 100_000
 """Kept for one reader, the last ones."""
 SLOTS, FIELDS = 2**16, 4
-"""Of the file of counts: places, and 64-bit numbers of each."""
+"""Size of the file of counts: places, and 64-bit numbers of each."""
 LOST = 0
 """Where it counts the lines that could not be written."""
 _now_s = time.perf_counter
@@ -208,7 +208,7 @@ _FROM = 200
 """Numbers of descriptors from here on are ours, so that the program's are as without us."""
 _no, _yes = False, True
 _encoded = make_encoder(None, str, encode_basestring_ascii, None, ": ", ", ", _no, _no, _yes)
-"""Of ``json``, which is no module of a bare interpreter's."""
+"""Encoder of ``json``, which is no module of a bare interpreter's."""
 
 
 def settled(name: str) -> "tuple[str, str | None]":
@@ -317,7 +317,7 @@ class Reader:
 
 
 class Journal:
-    """What one process notes: rows, each told to the readers, and counts by place."""
+    """Notes of one process: rows, each told to the readers, and counts by place."""
 
     most_of_a_place = _MOST_ROWS
     """Calls of one place that are told one by one; later ones are counted."""
@@ -370,7 +370,7 @@ class Journal:
 
 
 class FileJournal(Journal):
-    """What one process writes to files."""
+    """Journal of one process in files."""
 
     most_of_a_place = 300
 

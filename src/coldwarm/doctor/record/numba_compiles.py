@@ -1,4 +1,4 @@
-"""What Numba compiles or reads from its cache: for which line of the user's, for which types.
+"""Programs of Numba: for which line of the user's, for which types.
 
 Its events arrive in the thread that compiles, and carry the function and the types of the call.
 """
@@ -37,7 +37,7 @@ class _Lock(threading.local):
     begin_s = 0.0
     compiles = False
     read: "tuple[Any, Any] | None" = None
-    """What was read from the cache since the lock was taken: the function, and for which types."""
+    """Program read from the cache since the lock was taken: the function, and for which types."""
 
 
 class _Reads:

@@ -24,7 +24,7 @@ _CHECK, _MAKE = "_check_prng_key", "_key"
 _NO_USE = {"fold_in", "key_data", "key_impl", "clone", "wrap_key_data"}
 """Functions that use a key together with something else, or only look at it."""
 _MOST_KEYS = 200_000
-"""Whose uses are remembered."""
+"""Most keys whose uses are remembered."""
 _MOST_LINES = 100
 """Pairs of places that are written."""
 

@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 
 
 recording: "list[Recorder]" = []
-"""What follows this process: one, whoever asks, so that nobody disturbs another."""
+"""Recorders that follow this process: one, whoever asks, so that nobody disturbs another."""
 _forks: "list[bool]" = []
 _OUTERMOST = ("<module>", "_run_module_as_main")
-"""What a program's first frame is called."""
+"""Name of a program's first frame."""
 
 
 _TRACKER = "resource_tracker import main"
-"""What the process is started with that clears up what workers of ``multiprocessing`` have left."""
+"""Code of the process that clears up what workers of ``multiprocessing`` have left."""
 _LONGEST_S = 60.0
 """For making the report when the process ends."""
 _LOOKS_S = 0.02
@@ -96,7 +96,7 @@ def _write(report: str, first: int) -> None:
 
 
 class Recorder:
-    """What follows this process."""
+    """Recorder of this process."""
 
     def __init__(self, journal: "Journal", *, keys: bool = False) -> None:
         """Write into ``journal``; ``keys``: follow keys of random numbers too."""
@@ -336,7 +336,7 @@ class BlockReader(Reader):
         super().__init__()
         self._head: list[dict[str, Any]] = []
         self.counts: tuple[bytes, bytes] = b"", b""
-        """Of the journal: when the block began, and when it ended."""
+        """Counts of the journal: when the block began, and when it ended."""
         self._spent_ns = 0
 
     def begin(self) -> None:

@@ -25,14 +25,15 @@ FOLDER = "programs"
 """Beside the journal: two files for each program, its module and its options."""
 MODULE, OPTIONS = ".module", ".options"
 _MOST_BYTES = 2**30
-"""Of all modules of a process; what comes after is named and not kept."""
+"""Largest size of all modules of a process; what comes after is named and not kept."""
 _SETTINGS = (
     "jax_compilation_cache_dir",
     "jax_persistent_cache_enable_xla_caches",
     "jax_compilation_cache_include_metadata_in_key",
     "jax_remove_custom_partitioning_ptr_from_cache_key",
 )
-"""Of JAX, those that the name of a program in the cache depends on, and the place of the cache."""
+"""Settings of JAX that the name of a program in the cache depends on, and the place of the
+cache."""
 _COMPILE = "/jax/core/compile/backend_compile_duration"
 _NEAR = 8
 """Frames above a listener in which JAX holds what it compiles."""

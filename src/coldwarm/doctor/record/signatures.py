@@ -1,4 +1,4 @@
-"""What a call is compiled for: its arguments by name, as texts. Nothing of an argument is kept."""
+"""Signature of a call: its arguments by name, as texts. Nothing of an argument is kept."""
 
 import os
 import sys
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 _MOST_LEAVES = 400
-"""Of one call that are described; those after them are not compared."""
+"""Most leaves of one call that are described; those after them are not compared."""
 VALUES = "COLDWARM_DOCTOR_VALUES"
 """The variable that asks for values of static arguments, and of what functions take."""
 _LARGE = 10**9
 """A number from here on may be one of an account."""
 _NUMBERS = ("int", "uint", "float", "complex", "bool")
 _NAMED = ("<PjitFunction", "<numpy.ufunc", "<ufunc", "<built-in ", "<jitted ", "CPUDispatcher(")
-"""What the texts of callables begin with that show names and where they lie alone."""
+"""Beginnings of the texts of callables that show names and where they lie alone."""
 _HOLDING = ("<bound method ", "functools.partial(")
 """And those that show what they hold."""
 _LONGEST = 120
@@ -32,13 +32,13 @@ _MOST_DEPTH = 8
 _last: "list[dict[str, Any]]" = []
 """The settings as they were when they were asked for last: most calls share them."""
 _AS_ARRAY = {"float": "float32", "int": "int32", "complex": "complex64"}
-"""What a number of Python's becomes in a program, unless longer types are turned on."""
+"""Type of a number of Python's in a program, unless longer types are turned on."""
 _AS_PYTHON = {array: number for number, array in _AS_ARRAY.items()}
 _SHORT = {"float": "f", "uint": "u", "int": "i", "complex": "c"}
 
 
 class CallSignature:
-    """What one call was compiled for."""
+    """Signature of one compiled call."""
 
     __slots__ = ("behind", "context", "leaves", "n_leaves", "static", "transforms", "trees")
 
@@ -48,7 +48,7 @@ class CallSignature:
         self.leaves: dict[str, Leaf] = {}
         """By the argument's name and the place in it: what it is."""
         self.static: dict[str, str] = {}
-        """Of static arguments: their values as texts."""
+        """Static arguments: their values as texts."""
         self.behind: tuple[str, ...] = ()
         """Static arguments that a package made of the user's."""
         self.trees: dict[str, str] = {}

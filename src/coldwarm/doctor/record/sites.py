@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 MOST = 5
-"""Of the user's frames that are kept of a stack."""
+"""Most of the user's frames that are kept of a stack."""
 _INTERACTIVE = ("<ipython-input", "<stdin>", *(("<string>",) if "-c" in sys.orig_argv else ()))
 """Code without a file that is the user's; other texts are compiled by Python itself."""
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
@@ -22,13 +22,13 @@ _FRAMEWORKS = ("jax", "jaxlib", "torch", "numba", "numpy")
 _LIBRARY = (os.path.dirname(os.path.abspath(os.__file__)) + os.sep,)
 _OURS = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 2)) + os.sep
 _MOST_FRAMES = 6
-"""Of a package, from where it calls JAX outwards."""
+"""Most frames of a package, from where it calls JAX outwards."""
 _ALL = 0x04 | 0x08
 """Flags of code that takes any arguments, by place and by name; ``inspect`` would be loaded."""
 _kinds: dict[str, int] = {}
 _paths: dict[str, str] = {}
 USERS, INSTALLED, NOBODYS = 0, 1, 2
-"""Whose a file is: the user's, that of an installed package, or of Python, a framework and us."""
+"""Owners of a file: the user's, that of an installed package, or of Python, a framework and us."""
 WHOSE = ("user", "package", "framework")
 """The same in words of the journal."""
 

@@ -1,4 +1,4 @@
-"""What ``torch.compile`` compiles: for which line of the user's, for which function, and why.
+"""Graphs of ``torch.compile``: for which line of the user's, for which function, and why.
 
 PyTorch calls back when it begins to compile, in the thread and inside the call that needs it. The
 stack of that moment has the user's line, and the code and arguments of what is compiled.
@@ -30,7 +30,7 @@ _NEAR = 12
 _LONGEST_GUARD = 120
 _LONGEST = 300
 _PLACE = re.compile(r"^\[?\d+/\d+\]?: ")
-"""Which compilation a failed guard is of."""
+"""Place of the compilation that a failed guard is of."""
 _COMMENT = re.compile(r"\s+# ")
 """Behind a guard PyTorch writes the line that it is for."""
 _GLOBAL = re.compile(r"\bG\['(\w+)'\]")
@@ -135,7 +135,7 @@ class TorchCompiles:
         self._open: tuple[int, float] | None = None
         self._n_breaks = 0
         self._level, self._told = logging.NOTSET, False
-        """Of PyTorch's logger, as it was: its level, and whether it tells."""
+        """State of PyTorch's logger, as it was: its level, and whether it tells."""
 
     def begin(self) -> None:
         """Follow compilations from now on. Dynamo is loaded."""

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """What a file finds, and what it states of its patterns, by their ids."""
+    """Rule of a file: what it finds, and what it states of its patterns, by their ids."""
 
     findings: Callable[[ProcessTrace], Iterator[Finding]]
     codes: Codes
     """Its words."""
     changes: Mapping[str, str] = field(default_factory=dict)
-    """What to change, by pattern."""
+    """Changes to make, by pattern."""
     change: Callable[[Finding], str] | None = None
     """Return what to change, where the pattern alone does not say it."""
     pages: Mapping[str, str] = field(default_factory=dict)
@@ -35,9 +35,9 @@ class Rule:
     short: Mapping[str, str] = field(default_factory=dict)
     """Patterns by a shorter name."""
     sizes: AbstractSet[str] = frozenset()
-    """Those whose number is how large something is, not how often it happened."""
+    """Patterns whose number is how large something is, not how often it happened."""
     compiled_again: AbstractSet[str] = frozenset()
-    """Those of what was compiled again, which are limited together."""
+    """Patterns of what was compiled again, which are limited together."""
 
 
 @cache

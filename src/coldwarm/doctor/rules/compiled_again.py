@@ -1,4 +1,4 @@
-"""What is compiled again and again at one line, by the cause that most of it has."""
+"""Functions compiled again and again at one line, by the cause that most of it has."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 
 _ValueKind = Literal["whole", "number", "sizes", "text", "callable", "object", "values"]
-"""Of a static argument. ``whole``: it may make a shape; ``text``: texts, none, true and false, and
-classes; ``object``: one that is told from others by where it lies; ``values``: one by what it
-holds."""
+"""Kinds of values of a static argument. ``whole``: it may make a shape; ``text``: texts, none, true
+and false, and classes; ``object``: one that is told from others by where it lies; ``values``: one
+by what it holds."""
 _TypeKind = Literal["function", "length", "ndim", "array", "number", "omitted", "other"]
 """How two types of Numba's differ."""
 
@@ -162,7 +162,7 @@ _WITH: dict[str, set[str]] = {
     "commitment": {"sharding"},
     "sharding": {"commitment"},
 }
-"""What goes away together with a cause where it is of the same argument."""
+"""Causes that go away together with a cause where it is of the same argument."""
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ class _Blamed:
 
     @cached_property
     def others(self) -> list[str]:
-        """What else differed in some of the calls, by name."""
+        """Other differences in some of the calls, by name."""
         return sorted({name for one in self.calls for name in _others(self.kind, one)})
 
     @cached_property
@@ -365,7 +365,7 @@ _STATIC: dict[_ValueKind, str] = {
     ),
     "values": "pass what changes in it as an argument of its own",
 }
-"""Of a static argument, by what its values are."""
+"""Codes of a static argument, by what its values are."""
 _ONE_RANK = "give it one number of dimensions, with reshape before the call"
 _NUMBA: dict[_TypeKind, str] = {
     "function": "give it one function, or declare a signature with numba.types.FunctionType",

@@ -50,7 +50,7 @@ _CHANGES = {
 _FEWEST_LENGTHS = 4
 """For which something was compiled."""
 _JOINS = ("concatenate", "append", "stack", "vstack", "hstack")
-"""What joins arrays, as it is compiled: what is known where calls are not seen."""
+"""Operations that join arrays, as it is compiled: what is known where calls are not seen."""
 _FEWEST_SIZES = 10
 """How often one operation at one line was compiled again for another size, to be worth a word:
 layers of a network, and the grids of a multigrid method, have fewer sizes."""
@@ -59,11 +59,11 @@ _MAKERS = ("dynamic_slice", "slice", "iota", "broadcast_in_dim")
 _FEWEST_OF_FUNCTION = 4
 """Shapes of one compiled function that are named by themselves."""
 _FEWEST_TURNS, _FEWEST_OPERATIONS = 100, 250
-"""Of a loop, and of operations in it, to be worth a word."""
+"""Least turns of a loop, and operations in it, to be reported."""
 _TO_COMPILED = 5
 """Operations for each call of a compiled function in the same loop."""
 _LEAST_SHARE, _LEAST_S = 0.01, 0.25
-"""Of the run, or seconds, that the operations of a loop must take to be worth a word."""
+"""Least share of the run, or seconds, of a loop's operations to be reported."""
 _LOOPS = ("scan", "while", "cond")
 """JAX's own, as their operations are called."""
 _FEWEST_BODIES = 3
@@ -82,7 +82,7 @@ class _Growing:
 
 @dataclass
 class _Again:
-    """What was compiled again in one loop, by the line of the loop."""
+    """Programs compiled again in one loop, by the line of the loop."""
 
     first: list[tuple[SourceLine, CompiledCall]] = field(default_factory=list)
     """For something else, or not again."""

@@ -43,10 +43,10 @@ _CHANGES = {
 
 
 _LARGE_BYTES = 2**20
-"""Of constants, and of state that could be given away."""
+"""Least size of constants, and of state that could be given away."""
 _FEWEST_EQUATIONS = 100
 _FEWEST_TURNS = 16
-"""Of a loop that was written out, for it to be worth a word: equations, and turns."""
+"""Least size of a loop that was written out to be reported: equations, and turns."""
 _FEWEST_CALLS = 3
 _FEWEST_NUMBERS = 64
 

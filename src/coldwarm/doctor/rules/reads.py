@@ -162,7 +162,7 @@ _FEWEST = 20
 _OFTEN = 0.5
 """Reads for each call of a compiled function in the same loop."""
 _SELDOM = 0.05
-"""Of reads: where fewer of them waited, the loop does not wait."""
+"""Share of reads: where fewer of them waited, the loop does not wait."""
 _FEWEST_OPERATIONS = 3
 """For each read, in a loop that calls nothing compiled."""
 _EACH_TURN = 0.9

@@ -1,4 +1,4 @@
-"""What happens while a function is traced, and not when it is called."""
+"""Side effects while a function is traced, and not when it is called."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _CHANGES = {
 
 _GENERATORS = ("default_rng", "RandomState", "Random", "SystemRandom")
 _NO_FIGURES = ("print", "input", "open")
-"""What may well be meant to happen once for each compilation; a clock in a trace is not."""
+"""Effects that may well be meant to happen once for each compilation; a clock in a trace is not."""
 
 
 def _findings(trace: ProcessTrace) -> Iterator[Finding]:
@@ -128,7 +128,7 @@ def _traced(trace: ProcessTrace, path: str, line: int, roots: set[int | None]) -
 _CHANGING = {"append", "extend", "add", "update", "insert", "setdefault"}
 """Methods of lists, sets and dicts that change them."""
 _KNOWN = {"shape", "ndim", "size", "dtype", "aval"}
-"""Of an array that is traced: what is known then."""
+"""Attributes of an array that are known while it is traced."""
 
 
 def _changes_outside(trace: ProcessTrace) -> Iterator[Finding]:

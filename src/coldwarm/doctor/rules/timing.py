@@ -40,7 +40,7 @@ _CHANGES = {
 
 
 _MOST_COMPILING = 0.25
-"""Of an interval: where more of it is compiling, it is no time of calls."""
+"""Share of an interval: where more of it is compiling, it is no time of calls."""
 
 
 def _findings(trace: ProcessTrace) -> Iterator[Finding]:

@@ -25,9 +25,9 @@ _CHANGES = {
 _FEWEST = 5
 """Times that the same array was sent again."""
 _LARGE_BYTES = 2**16
-"""Of an array that is given to a compiled function as the host has it."""
+"""Least size of an array that is given to a compiled function as the host has it."""
 _FEWEST_BYTES, _MOST_SMALL = 2**20, 1000
-"""That a line sends in all, to be worth a word; or as many arrays, however small."""
+"""Least bytes that a line sends in all, to be reported; or as many arrays, however small."""
 
 
 def _findings(trace: ProcessTrace) -> Iterator[Finding]:

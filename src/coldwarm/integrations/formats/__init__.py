@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 TimeS = Annotated[float, msgspec.Meta(gt=0.0, le=MOST_S)]
 Amount = Annotated[float, msgspec.Meta(gt=0.0, le=2.0**63)]
-"""Of seconds or bytes."""
+"""Amount of seconds or bytes."""
 _LONGEST_NAME = 200
 """Characters of a benchmark's name that are kept."""
 _FAILED = "runs_failed_elsewhere"
@@ -53,7 +53,7 @@ class Writer:
     is_one_file: bool = True
     """Whether it is not several in a folder."""
     joined: Callable[[str, bytes, bytes], bytes] | None = None
-    """Of a format that keeps results by commit: return what becomes of a file of a name that is
+    """For a format that keeps results by commit: return what becomes of a file of a name that is
     there already, from what it held and what is new; ``ValueError`` where that cannot be."""
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _LIST = "benchmarks.json"
 _CONFIDENCE = 0.99
-"""Of the interval that asv keeps beside a result."""
+"""Confidence of the interval that asv keeps beside a result."""
 _COLUMNS = [
     "result",
     "params",

@@ -1,4 +1,4 @@
-"""What github-action-benchmark reads as ``customSmallerIsBetter``: a list, less is better.
+"""Format of github-action-benchmark, ``customSmallerIsBetter``: a list, less is better.
 
 Its charts and alerts hold a value against that of an earlier commit and do not look at the unit, so
 each kind of figure always has the same one.

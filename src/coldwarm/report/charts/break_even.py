@@ -1,4 +1,4 @@
-"""What a job takes in all by its number of calls, and where another candidate becomes cheapest."""
+"""Total time of a job by its number of calls, and where another candidate becomes cheapest."""
 
 from __future__ import annotations
 

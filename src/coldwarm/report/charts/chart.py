@@ -1,4 +1,4 @@
-"""What a figure is: a specification that names its data, its words, its colours and its theme."""
+"""Specification of a figure: one that names its data, its words, its colours and its theme."""
 
 from __future__ import annotations
 
@@ -85,10 +85,10 @@ class _Ground:
     background: str
     text: str
     faint: str
-    """Of what is said beside."""
+    """Colour of what is said beside."""
     grid: str
     mark: str
-    """Of points and ticks that belong to no candidate."""
+    """Colour of points and ticks that belong to no candidate."""
 
 
 GROUNDS: Mapping[Theme, _Ground] = {
@@ -208,9 +208,9 @@ STAGE_COLOURS = {
     "first call": PART_COLOURS["compile"],
     "later calls": PART_COLOURS["rest"],
 }
-"""Of what raises the memory of a process."""
+"""Colours of what raises the memory of a process."""
 UNKNOWN = "#b8b8b8"
-"""Of what the data cannot tell."""
+"""Colour of what the data cannot tell."""
 
 
 @dataclass(frozen=True)
@@ -280,7 +280,7 @@ def luminance(colour: str) -> float:
 
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 VERSION = "6.4"
-"""Of Vega-Lite, for which specifications are written."""
+"""Version of Vega-Lite for which specifications are written."""
 
 
 @dataclass(frozen=True)
@@ -296,7 +296,7 @@ class Chart:
     """A name for files and anchors: the kind of figure, ``cold``, ``break_even``, …"""
     title: str
     caption: str
-    """What there is to see, and how to read it."""
+    """Caption: what there is to see, and how to read it."""
     alt: str
     """The same in a sentence with its main numbers, for who does not see the figure."""
     spec: Spec

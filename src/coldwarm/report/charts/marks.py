@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _Known = TypeVar("_Known", bound=str)
 """Kept by what orders values of one type."""
 WIDTH = 560
-"""Of a figure's plot, in pixels, without the names beside it."""
+"""Width of a figure's plot, in pixels, without the names beside it."""
 ROW = 21
 """Height of a candidate's row."""
 _LETTER, _SYMBOL = 5.9, 28

@@ -1,4 +1,4 @@
-"""Which share of whole loops went into compiling: one figure for all scenarios of a result."""
+"""Share of whole loops that went into compiling: one figure for all scenarios of a result."""
 
 from __future__ import annotations
 

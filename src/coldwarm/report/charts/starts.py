@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _BEFORE = ("start", "import", "build", "wrap")
 _OF_CALL = ("trace", "lower", "compile", "cache_read", "rest")
 _PART_NAMES = {"cache_read": "read cache"}
-"""What parts are called where it is not their own name."""
+"""Names of parts where they are not their own."""
 _POINTS = (
     "Each dot is one process; the upright stroke is their median, the line across it the median's "
     "95 % interval, or the range of so few that there is none."

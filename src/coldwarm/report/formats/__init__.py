@@ -1,4 +1,4 @@
-"""What a report can be written as: a file for each format, which defines its ``FORMAT``.
+"""Formats of a report: a file for each format, which defines its ``FORMAT``.
 
 It is named as ``--format`` names it. It reads nothing and writes nothing. Results are as
 ``runner.recompute`` returns them. What only an extra brings is imported inside its functions, by
@@ -28,7 +28,7 @@ class Format:
     """
 
     suffix: str
-    """Of the one file; empty where it writes several into a folder."""
+    """Suffix of the one file; empty where it writes several into a folder."""
     files: Callable[[Sequence[Measured], str], dict[str, bytes]]
     """Return the files of a report."""
     compared: Callable[[RunComparison, tuple[Measured, Measured], str], dict[str, bytes]] | None = (

@@ -45,7 +45,7 @@ class _FigureRow:
     workload: str
     candidate: str
     anchor: str
-    """Of the workload's section."""
+    """Anchor of the workload's section."""
     what: str
     """``warm call``, ``first result, empty caches``, …"""
     median_s: float | None
@@ -59,7 +59,7 @@ class _FigureRow:
     n_processes: int
     n_rejected: int
     why: str
-    """Of a verdict, what it rests on; of a missing figure, why."""
+    """Basis of a verdict; of a missing figure, the reason."""
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,7 @@ _PAIRED = ("cold", "warm_points")
 """The kinds of figures that stand side by side, and that show both results of a comparison."""
 _LONGEST = 600
 _RUN = re.compile(r"\S{36}(?=\S{6})")
-"""What has no place for a line to end."""
+"""Text without a place for a line to end."""
 
 
 def _result(measured: Measured) -> Iterator[Block]:

@@ -43,7 +43,7 @@ _MOST_CHOICES = 2**16
 _FEW = 2**8
 _MOST_NS = 2**32 - 1
 _ENDING = str.maketrans({sign: f"\\u{ord(sign):04x}" for sign in "<>&"})
-"""What could end a script element or begin a comment, written so that JSON means the same."""
+"""Text that could end a script element or begin a comment, written so that JSON means the same."""
 _NUMBERS = {int, float, type(None)}
 
 
@@ -58,7 +58,7 @@ class Pack:
         self._body = bytearray()
         self._sets: dict[str, dict[str, Any]] = {}
         self.notes: dict[str, Any] = {}
-        """What is no rows, as JSON can hold it."""
+        """Notes: what is no rows, as JSON can hold it."""
 
     def add(self, name: str, rows: Rows) -> None:
         """Add a data set, once where it is named again."""

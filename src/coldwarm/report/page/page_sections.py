@@ -94,7 +94,7 @@ def _row(case: CaseResult, seen: Observation) -> _DataRow:
 
 _HEIGHT = 260
 _POWERS = range(-9, 10)
-"""Of ten, at which the axis of seconds has a line."""
+"""Powers of ten at which the axis of seconds has a line."""
 
 
 class _Jobs:
@@ -242,7 +242,7 @@ def _spec(workload: Workload, width: int) -> Spec:
 
 
 _BESIDE = {"wide": 330, "narrow": 240}
-"""Of the figure beside an answer."""
+"""Width of the figure beside an answer."""
 
 
 def section(workload: Workload, group: Group | None, anchor: str, where: str) -> Section:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 WIDTHS = {"wide": 600, "narrow": 240}
-"""Of the plots, in pixels; which is drawn depends on the room that there is."""
+"""Widths of the plots, in pixels; the room that there is decides which is drawn."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Section:
 
 
 _DRAWS = 'window.vegaEmbed = vegaEmbed; document.dispatchEvent(new Event("vega-there"));'
-"""What the script does at its end."""
+"""End of the script."""
 _BUNDLE = "import sys, vl_convert; sys.stdout.write(vl_convert.javascript_bundle(sys.argv[1]))"
 
 

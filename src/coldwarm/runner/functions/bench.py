@@ -84,7 +84,7 @@ class FunctionBench:
     reference: str
     """The label of the candidate that the others are compared with."""
     answer: Sequence[NDArray[Any]] | None = None
-    """What answers are held against; ``None``: the reference's own."""
+    """Answer to compare with; ``None``: the reference's own."""
     goes_on: bool = False
     """Whether the others are measured where one crashes as it is inspected."""
 
@@ -296,7 +296,7 @@ def _stays(path: str) -> bool:
 
 
 _CLEARLY = 0.01
-"""Of the tolerance, an error that others may have as well for all that is known."""
+"""Share of the tolerance, an error that others may have as well for all that is known."""
 
 
 def _is_alike(reference: str, answer: Path, kinds: Iterable[str]) -> bool:

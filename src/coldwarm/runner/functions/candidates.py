@@ -69,7 +69,7 @@ _UNFINISHED = {
     "functions_at_exit",
     "signal_pending",
 }
-"""What a result that is not there when a call returns is refused for."""
+"""Codes that refuse a result that is not there when a call returns."""
 _TRIALS, _TRIALS_S = 6, 60.0
 """How often a program is tried without files that it read, and for how long in all, besides so
 many times as long as its inspection took."""
@@ -92,7 +92,7 @@ class CrashedError(RefusedError):
 
 @dataclass(frozen=True)
 class Setting:
-    """What all candidates of a bench share."""
+    """Setting that all candidates of a bench share."""
 
     name: str
     inputs: Sequence[Mapping[str, Any]]
@@ -107,9 +107,9 @@ class Setting:
     work: Path
     """A folder for what the processes share."""
     input_sha256: str | None = None
-    """What the arguments must be that were written down; ``None``: none were."""
+    """Hash of the arguments that were written down; ``None``: none were."""
     against: str | None = None
-    """What answers are held against, where it is no candidate's."""
+    """Reference for answers, where it is no candidate's."""
     cold: bool = True
     """Whether first results are asked for, so that it matters what a program keeps by itself."""
     since_ns: int = field(default_factory=time.time_ns)

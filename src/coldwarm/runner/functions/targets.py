@@ -1,4 +1,4 @@
-"""What a user asks a bench for: candidates, inputs, variables, interpreters, options. Pure."""
+"""Requests of a user to a bench: candidates, inputs, variables, interpreters, options. Pure."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ class Target:
     arguments: str | None = None
     """The folder with the arguments of the call; ``None``: they are made of declared inputs."""
     sync: str | None = None
-    """What waits for a result, ``MODULE:NAME``; ``None``: what its arrays have."""
+    """Function that waits for a result, ``MODULE:NAME``; ``None``: what its arrays have."""
     carried: bool = False
     """Whether it lies beside its arguments, as a pickle."""
     state: tuple[str, ...] = ()
-    """What it keeps from call to call, and travels with it as it is."""
+    """State that it keeps from call to call, and that travels with it as it is."""
     otherwise: Target | None = None
     """The same in another way, where it cannot be read anew."""
 
@@ -365,7 +365,7 @@ def options(  # noqa: PLR0913 - each is one choice of the user's
 
 @dataclass(frozen=True)
 class Request:
-    """What a bench was asked for."""
+    """Request of a bench."""
 
     targets: Sequence[str]
     inputs: Sequence[str] = ()
@@ -375,7 +375,7 @@ class Request:
     check: bool = True
     tolerance: float | None = None
     sync: str | None = None
-    """What waits for a result, ``MODULE:NAME``; ``None``: what its arrays have."""
+    """Function that waits for a result, ``MODULE:NAME``; ``None``: what its arrays have."""
     pythons: Sequence[str] = ()
     variables: Sequence[str] = ()
     before: str | None = None
