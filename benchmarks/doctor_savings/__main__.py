@@ -33,7 +33,7 @@ from rich.table import Table
 
 from coldwarm import __version__
 from coldwarm.doctor import watch
-from coldwarm.doctor.describe import in_words
+from coldwarm.doctor.findings_document import in_words
 from coldwarm.stats.intervals import paired
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from _generate import evidence, figures, measured
 from _generate.evidence import version
 from _generate.rst import code, heading, literal, plain, table, toctree
-from coldwarm.catalogue.describe import MEASURES
+from coldwarm.catalogue.catalogue_document import MEASURES
 from coldwarm.catalogue.spec import FACTS, SIDES, claims, patterns
 from coldwarm.report import units
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from coldwarm.catalogue.session import request_of
+from coldwarm.catalogue.measure import request_of
 from coldwarm.catalogue.spec import patterns
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 

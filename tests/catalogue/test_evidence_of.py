@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 from tests.stats import results
 
-from coldwarm.catalogue import judge
+from coldwarm.catalogue import verdict
 from coldwarm.catalogue.spec import patterns
 from coldwarm.contracts.catalogue import PatternResult
 from coldwarm.contracts.reasons import because
@@ -45,7 +45,7 @@ def run(*cases: CaseResult) -> Measured:
 
 
 def test_a_run_of_both_sides_counts() -> None:
-    found = judge.of_bench(run(case("do", "do"), case("dont", "dont")), SPEC, BENCH)
+    found = verdict.of_bench(run(case("do", "do"), case("dont", "dont")), SPEC, BENCH)
     assert [*found] == ["do", "dont"]
 
 
@@ -59,7 +59,7 @@ def test_a_run_of_both_sides_counts() -> None:
 )
 def test_a_run_of_anything_else_does_not(cases: tuple[CaseResult, ...], why: str) -> None:
     with pytest.raises(ValueError, match=why):
-        judge.of_bench(run(*cases), SPEC, BENCH)
+        verdict.of_bench(run(*cases), SPEC, BENCH)
 
 
 def test_what_was_not_tested_has_no_figures_and_a_reason_of_its_own() -> None:
@@ -71,9 +71,9 @@ def test_what_was_not_tested_has_no_figures_and_a_reason_of_its_own() -> None:
         reason=because("gpu_unavailable"),
         measured_at="2026-01-01T00:00:00Z",
     )
-    assert judge.is_bare(bare)
-    judge.check_bare(bare, "gpu")
+    assert verdict.is_bare(bare)
+    verdict.check_bare(bare, "gpu")
     with pytest.raises(ValueError, match="a reason that it does not have"):
-        judge.check_bare(bare, None)
+        verdict.check_bare(bare, None)
     with pytest.raises(ValueError, match="has figures"):
-        judge.check_bare(replace(bare, ratio=15.0), "gpu")
+        verdict.check_bare(replace(bare, ratio=15.0), "gpu")

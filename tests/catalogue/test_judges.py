@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from coldwarm.catalogue.judge import Evidence, NotSeenError, by_rule
 from coldwarm.catalogue.spec import ClaimSpec, claims
+from coldwarm.catalogue.verdict import Evidence, NotSeenError, by_rule
 from coldwarm.contracts.catalogue import Bound, PatternResult
 from coldwarm.contracts.reasons import because
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from tests.publish.judged import pattern
 
-from coldwarm.catalogue.judge import Evidence, NotSeenError, judged
 from coldwarm.catalogue.spec import patterns
+from coldwarm.catalogue.verdict import Evidence, NotSeenError, judged
 from coldwarm.contracts.catalogue import FactSheet, Raised
 from coldwarm.contracts.reasons import because
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from coldwarm.catalogue.session import Session
+from coldwarm.catalogue.measure import Session
 from coldwarm.catalogue.spec import claim_of
 from coldwarm.runner.functions import bench
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from coldwarm.catalogue.judge import Evidence
+    from coldwarm.catalogue.verdict import Evidence
 
 SHARED = """
 class Work:

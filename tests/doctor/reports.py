@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.contracts.doctor import Account, CallSite, DoctorReport
-from coldwarm.doctor.describe import in_words
+from coldwarm.doctor.findings_document import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

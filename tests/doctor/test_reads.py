@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from tests.doctor.reports import report
 
 from coldwarm.contracts.reasons import because
-from coldwarm.doctor.describe import first_change
+from coldwarm.doctor.findings_document import first_change
 from coldwarm.doctor.judge import findings, is_small
 from coldwarm.doctor.rules.reads import _decides
 from coldwarm.doctor.source_code import SourceFiles

@@ -11,7 +11,7 @@ from tests.doctor.journals import BEGIN_S
 from tests.doctor.test_shown import END_S, again, printed
 
 from coldwarm.doctor import watch
-from coldwarm.doctor.describe import headline, in_words
+from coldwarm.doctor.findings_document import headline, in_words
 from coldwarm.doctor.record.journal import Journal
 from coldwarm.doctor.record.recorder import Recorder
 from coldwarm.doctor.watch import ProgramEnd

@@ -12,7 +12,7 @@ from tests.doctor import journals, reports
 from tests.doctor.journals import BEGIN_S
 
 from coldwarm.doctor import watch
-from coldwarm.doctor.describe import document, in_words, sites_table
+from coldwarm.doctor.findings_document import document, in_words, sites_table
 from coldwarm.doctor.watch import ProgramEnd
 from coldwarm.report import html, terminal
 
@@ -137,7 +137,7 @@ def test_nothing_is_said_to_be_right_that_was_not_seen(tmp_path: Path) -> None:
 
 def test_a_page_shows_what_was_read_from_a_cache(tmp_path: Path) -> None:
     pytest.importorskip("jinja2")
-    page_of = importlib.import_module("coldwarm.doctor.page").page_of_doctor
+    page_of = importlib.import_module("coldwarm.doctor.doctor_page").page_of_doctor
     hit = journals.stage(9, 20.0, {"compile": 3.0, "cache_read": 4.0}, hit=True)
     read, none = ([*faulty()[:-1], journals.call(9), *more] for more in ([hit], []))
     column = '<th scope="col" class="n">cache</th>'

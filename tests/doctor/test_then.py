@@ -21,7 +21,7 @@ from tests.started import coldwarm
 from coldwarm.cli.main import cli
 from coldwarm.doctor import watch
 from coldwarm.doctor.before_after import BeforeAfterBench, ThenBench, prepared
-from coldwarm.doctor.describe import fix_blocks
+from coldwarm.doctor.findings_document import fix_blocks
 from coldwarm.doctor.judge import fix
 from coldwarm.errors import ExitCode, UsageError
 from coldwarm.runner.spawn import terminable

@@ -264,7 +264,7 @@ def test_what_a_factory_may_not_return(given: object, said: str) -> None:
 
 
 def test_how_many_arguments_a_function_needs() -> None:
-    signature = target.Signature
+    signature = target.CallSignatureReader
     assert [len(signature(one).wanted) for one in (fit, scaled, many, named)] == [2, 2, 1, 0]
     assert signature(min).bind is None
     assert signature(many).takes_more

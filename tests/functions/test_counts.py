@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from coldwarm.frameworks import programs
+from coldwarm.frameworks import jax_programs
 from coldwarm.frameworks.base import Watch
 from coldwarm.frameworks.jax import JaxWatch
 from coldwarm.frameworks.numba import NumbaWatch
@@ -34,8 +34,8 @@ def test_equations_of_inner_programs_count_and_a_shared_one_counts_once() -> Non
     inner = jaxpr({}, {})
     closed = SimpleNamespace(jaxpr=inner, eqns=inner.eqns)
     branches = (closed, SimpleNamespace(jaxpr=jaxpr({}), eqns=[None]))
-    assert programs.n_equations(jaxpr({"jaxpr": closed}, {"call": inner}, {})) == 3 + 2
-    assert programs.n_equations(jaxpr({"branches": branches, "name": "cond"})) == 1 + 2 + 1
+    assert jax_programs.n_equations(jaxpr({"jaxpr": closed}, {"call": inner}, {})) == 3 + 2
+    assert jax_programs.n_equations(jaxpr({"branches": branches, "name": "cond"})) == 1 + 2 + 1
 
 
 def put_executables(monkeypatch: pytest.MonkeyPatch, *texts: str) -> None:

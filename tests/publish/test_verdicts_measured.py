@@ -14,7 +14,7 @@ import pytest
 from tests.publish import forging
 from tests.publish.conftest import program
 
-from coldwarm.catalogue.session import Session
+from coldwarm.catalogue.measure import Session
 from coldwarm.catalogue.spec import claims, patterns
 from coldwarm.publish import verify
 from coldwarm.publish.archive import package

@@ -11,7 +11,7 @@ from tests.doctor.journals import BEGIN_S
 from tests.report.conftest import CHROMIUM
 
 from coldwarm.doctor import watch
-from coldwarm.doctor.page import page_of_doctor
+from coldwarm.doctor.doctor_page import page_of_doctor
 from coldwarm.doctor.watch import ProgramEnd
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from coldwarm.catalogue import judge
+from coldwarm.catalogue import verdict
 from coldwarm.catalogue.spec import specs
 from coldwarm.contracts import codec, reader
 from coldwarm.contracts.catalogue import (
@@ -224,18 +224,18 @@ def _again(one: Result, runs: Runs, stored: Stored) -> Result:
 def _by_rule(one: Result, runs: Runs, below: str = "") -> Result:
     """Return a result judged by its evidence, and before it the patterns that it rests on."""
     spec = _specs(one)[one.id]
-    if judge.is_bare(one):
-        judge.check_bare(one, spec.needs)
+    if verdict.is_bare(one):
+        verdict.check_bare(one, spec.needs)
         return one
     if isinstance(one, ClaimResult):
         beside = [_by_rule(each, runs, f"{PATTERNS_OF_CLAIMS}/") for each in one.patterns]
         one = replace(one, patterns=[each for each in beside if isinstance(each, PatternResult)])
     benches = {bench.name: bench for bench in spec.benches}
     cases = {
-        name: judge.of_bench(runs[f"{below}{path}"], spec, benches[name])
+        name: verdict.of_bench(runs[f"{below}{path}"], spec, benches[name])
         for name, path in one.runs.items()
     }
-    return judge.judged(spec, one, cases)
+    return verdict.judged(spec, one, cases)
 
 
 def _specs(one: Result) -> Mapping[str, Spec]:

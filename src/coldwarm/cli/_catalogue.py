@@ -15,7 +15,7 @@ from coldwarm.errors import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from coldwarm.catalogue.session import Measure
+    from coldwarm.catalogue.measure import Measure
     from coldwarm.catalogue.spec import ClaimSpec, PatternSpec
     from coldwarm.catalogue.stored import Again, Stored
     from coldwarm.contracts.catalogue import Kind, Results
@@ -78,13 +78,13 @@ def group(kind: Kind, texts: Help, run_bench: Measure) -> click.Group:
     @click.argument("name", metavar="ID")
     @_options.results
     def shown(name: str, results: Path | None) -> None:
-        from coldwarm.catalogue import describe, stored
+        from coldwarm.catalogue import catalogue_document, stored
         from coldwarm.catalogue.spec import spec
         from coldwarm.report.shown import PlainConsole
 
         one = spec(kind, name)
         result = stored.result_of(results, kind, one.id) if results else None
-        PlainConsole().print(describe.page(one, result))
+        PlainConsole().print(catalogue_document.page(one, result))
 
     exits = f"Exit status: 0 fine, 2 wrong usage, 3 {texts.failed}, 130 interrupted."
 
@@ -94,8 +94,8 @@ def group(kind: Kind, texts: Help, run_bench: Measure) -> click.Group:
     @click.option("--resume", is_flag=True, help="Go on in --out-dir with what is missing.")
     @_options.output("json", "markdown")
     def run(names: Sequence[str], out_dir: Path | None, form: str, *, resume: bool) -> int:
-        from coldwarm.catalogue.describe import Progress
-        from coldwarm.catalogue.session import Session
+        from coldwarm.catalogue.catalogue_document import Progress
+        from coldwarm.catalogue.measure import Session
         from coldwarm.catalogue.spec import spec, specs
         from coldwarm.report.shown import PlainConsole
 
@@ -203,7 +203,7 @@ def proved(path: Path, found: Stored) -> Again:
 
 def _print_results(results: Results, kind: Kind, folder: Path, form: str) -> ExitCode:
     """Print what was measured into a folder; return what the command ends with."""
-    from coldwarm.catalogue import describe
+    from coldwarm.catalogue import catalogue_document
     from coldwarm.contracts import codec
     from coldwarm.contracts.environment import ENVIRONMENT, Environment
     from coldwarm.report import markdown
@@ -213,10 +213,10 @@ def _print_results(results: Results, kind: Kind, folder: Path, form: str) -> Exi
         _options.print_record(results)
     elif form == "markdown":
         environment = codec.load_as(Environment, folder / ENVIRONMENT)
-        made = describe.verdict_table(codec.without_secrets(results), environment)
+        made = catalogue_document.verdict_table(codec.without_secrets(results), environment)
         click.echo(markdown.text(made.document), nl=False)
     else:
-        PlainConsole().print(describe.table(kind, results.results))
+        PlainConsole().print(catalogue_document.table(kind, results.results))
         say(f"Artifacts: {folder}", before="\n")
     failed = any(one.verdict == "failed" for one in results.results)
     return ExitCode.FAILED if failed else ExitCode.FINE
@@ -224,8 +224,8 @@ def _print_results(results: Results, kind: Kind, folder: Path, form: str) -> Exi
 
 def _print_judged(path: Path, kind: Kind, form: str) -> ExitCode:
     """Judge stored results again, and print which verdicts are not the stored ones."""
-    from coldwarm.catalogue import describe
-    from coldwarm.catalogue.judge import changed
+    from coldwarm.catalogue import catalogue_document
+    from coldwarm.catalogue.verdict import changed
     from coldwarm.report.shown import PlainConsole
     from coldwarm.report.verdict_table import changes
 
@@ -242,16 +242,16 @@ def _print_judged(path: Path, kind: Kind, form: str) -> ExitCode:
         ]
         _options.print_rows(rows)
     else:
-        PlainConsole().print(describe.table(kind, again.index.results))
-        _show(describe.not_judged(again.not_judged), changes(differing, singular))
+        PlainConsole().print(catalogue_document.table(kind, again.index.results))
+        _show(catalogue_document.not_judged(again.not_judged), changes(differing, singular))
     nothing = bool(before) and len(again.not_judged) == len(again.index.results)
     return ExitCode.FAILED if differing or nothing else ExitCode.FINE
 
 
 def _print_compared(a: Path, b: Path, kind: Kind, form: str) -> ExitCode:
     """Print which verdicts differ between two stored results, each judged again."""
-    from coldwarm.catalogue import describe
-    from coldwarm.catalogue.judge import changed
+    from coldwarm.catalogue import catalogue_document
+    from coldwarm.catalogue.verdict import changed
     from coldwarm.report.verdict_table import changes
 
     singular = kind.removesuffix("s")
@@ -273,7 +273,7 @@ def _print_compared(a: Path, b: Path, kind: Kind, form: str) -> ExitCode:
         left = [
             text
             for side, again in sides.items()
-            for text in describe.not_judged(again.not_judged, side.upper())
+            for text in catalogue_document.not_judged(again.not_judged, side.upper())
         ]
         unproved = [one.reasons for one in sides.values()]
         _show(left, changes(differing, singular, *unproved))

@@ -49,7 +49,7 @@ def _command(*, private: bool, form: str) -> None:
 
 def _list(environment: Environment, form: str) -> None:
     from coldwarm.contracts.codec import without_secrets
-    from coldwarm.report.identifying import listed
+    from coldwarm.report.privacy import listed
 
     found = without_secrets(listed(environment))
     if form == "json":

@@ -133,7 +133,7 @@ def _read(path: Path, stack: ExitStack) -> _Read:
 def _judged(path: Path, kind: Kind) -> VerdictTable:
     """Return verdicts that follow from their evidence."""
     from coldwarm.catalogue import stored
-    from coldwarm.catalogue.describe import verdict_table
+    from coldwarm.catalogue.catalogue_document import verdict_table
     from coldwarm.cli._catalogue import proved
     from coldwarm.contracts.codec import load_as
     from coldwarm.contracts.environment import ENVIRONMENT, Environment

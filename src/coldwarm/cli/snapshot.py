@@ -77,7 +77,7 @@ def views(*, skip_missing: bool) -> Mapping[str, View]:
 
 def _render(path: str, content: Content) -> bytes | None:
     """Return a file; ``None``: there is nothing to show."""
-    from coldwarm.catalogue.describe import verdict_table
+    from coldwarm.catalogue.catalogue_document import verdict_table
     from coldwarm.report import formats
 
     results = [run.measured for run in content.runs]
@@ -231,7 +231,7 @@ def _record_of(made: Made, request: SnapshotRequest, folder: Path) -> SnapshotMa
 def _identifying(made: Made, request: SnapshotRequest) -> Iterator[Identifying]:
     from coldwarm.contracts.environment import Identifying
     from coldwarm.publish import layout, lock
-    from coldwarm.report.identifying import left_in
+    from coldwarm.report.privacy import left_in
 
     for run in request.content.runs:
         yield from left_in(run.folder, run.environment, run.cases)

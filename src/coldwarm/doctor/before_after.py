@@ -24,7 +24,7 @@ from coldwarm.caches import HOME, modes
 from coldwarm.caches import jax as jax_cache
 from coldwarm.contracts.reasons import because
 from coldwarm.doctor import watch
-from coldwarm.doctor.describe import say
+from coldwarm.doctor.findings_document import say
 from coldwarm.doctor.judge import fix
 from coldwarm.doctor.watch import environment
 from coldwarm.errors import ColdwarmError, ExitCode, UsageError

@@ -11,8 +11,8 @@ import numpy as np
 from coldwarm.clock import Clock
 from coldwarm.contracts import codec
 from coldwarm.doctor import watch
-from coldwarm.doctor.describe import document, in_words
-from coldwarm.doctor.page import page_of_doctor
+from coldwarm.doctor.doctor_page import page_of_doctor
+from coldwarm.doctor.findings_document import document, in_words
 from coldwarm.doctor.record.journal import FIELDS, LOST
 from coldwarm.doctor.record.recorder import BlockReader
 from coldwarm.doctor.source_code import SourceFiles

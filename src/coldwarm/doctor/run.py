@@ -14,7 +14,7 @@ from click.exceptions import Exit
 from msgspec.structs import replace
 
 from coldwarm.doctor import before_after, watch
-from coldwarm.doctor.describe import document, fix_blocks, in_words, say
+from coldwarm.doctor.findings_document import document, fix_blocks, in_words, say
 from coldwarm.errors import ExitCode, StorageError, UsageError
 from coldwarm.runner.user_input import command_line as masked_command
 
@@ -122,7 +122,7 @@ class OutputTargets:
             UsageError: the report alone is there, or what makes pages is not installed.
             StorageError: the file cannot be written.
         """
-        from coldwarm.doctor.page import page_of_doctor
+        from coldwarm.doctor.doctor_page import page_of_doctor
 
         path = self.out or _PAGE
         with self._or_printed(report, path):

@@ -13,7 +13,7 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from coldwarm.doctor.describe import place
+from coldwarm.doctor.findings_document import place
 from coldwarm.doctor.record.saved_programs import FOLDER, MODULE, OPTIONS
 from coldwarm.doctor.trace import Cut, Framework, JaxSettings, SavedProgram
 from coldwarm.errors import UsageError, visible

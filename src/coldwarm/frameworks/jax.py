@@ -9,7 +9,7 @@ import sys
 import time
 
 from coldwarm.frameworks.base import Watch, versions
-from coldwarm.frameworks.programs import Programs
+from coldwarm.frameworks.jax_programs import Programs
 from coldwarm.frameworks.spans import SpanAccount
 from coldwarm.wire import TYPE_CHECKING, because
 

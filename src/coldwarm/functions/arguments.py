@@ -227,7 +227,7 @@ def by_position(function: "Any", by_name: "Mapping[str, Any]") -> "list[str]":
     Raises:
         TargetError: the function takes no such input, or wants others besides.
     """
-    signature = target.Signature(function)
+    signature = target.CallSignatureReader(function)
     names, only = signature.positions, signature.keyword_only
     # A gap in the positions would shift what follows, so from there on names are used.
     positional = []
@@ -251,7 +251,7 @@ def _suit(
     function: "Any", by_name: "Mapping[str, Any]", positional: int, named: "Sequence[str]" = ()
 ) -> None:
     """Refuse a call that the signature does not allow, in words about inputs."""
-    signature = target.Signature(function)
+    signature = target.CallSignatureReader(function)
     if signature.bind is None:
         return
     try:

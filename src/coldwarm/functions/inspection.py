@@ -76,7 +76,7 @@ class _Inspection:
         inputs = self.spec["inputs"]
         if self.spec.get("arguments"):
             return found, transfer.read(self.spec["arguments"]), 0
-        signature = target.Signature(found)
+        signature = target.CallSignatureReader(found)
         if not inputs and signature.bind is not None and not signature.wanted:
             begin_ns = _now_ns()
             given = found()

@@ -122,7 +122,7 @@ def _near(module: "ModuleType", name: str) -> str:
     return f"; it has {', '.join(near)}" if near else ", nor any other function"
 
 
-class Signature:
+class CallSignatureReader:
     """The parameters of a function, as far as it tells them."""
 
     def __init__(self, function: "Any") -> None:

@@ -91,7 +91,7 @@ def names_of(function: "Any", call: "Call") -> "list[str]":
     from coldwarm.functions import target
 
     try:
-        known = target.Signature(function).positions
+        known = target.CallSignatureReader(function).positions
     except Exception:  # noqa: BLE001 - whatever a signature of an unknown callable raises
         known = []
     places = range(len(call.positional))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from coldwarm.catalogue.judge import changed
+from coldwarm.catalogue.verdict import changed
 from coldwarm.contracts.base import Difference
 from coldwarm.contracts.policy import Policy
 from coldwarm.contracts.reasons import because

@@ -4,7 +4,7 @@ And what it takes when it runs, and what tells it from others, from the frames a
 """
 
 from coldwarm.doctor.record import sites
-from coldwarm.frameworks.programs import equations, n_equations
+from coldwarm.frameworks.jax_programs import equations, n_equations
 from coldwarm.wire import TYPE_CHECKING
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from coldwarm import __version__
-from coldwarm.catalogue import judge
+from coldwarm.catalogue import verdict as judge
 from coldwarm.catalogue.spec import PatternSpec, called, patterns
 from coldwarm.clock import Clock
 from coldwarm.contracts import codec

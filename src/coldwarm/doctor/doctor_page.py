@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.contracts.codec import cleaned
-from coldwarm.doctor.describe import (
+from coldwarm.doctor.findings_document import (
     ending,
     finding_terms,
     first_change,
