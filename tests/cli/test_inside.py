@@ -82,7 +82,7 @@ def test_an_error_inside_is_one_line_and_a_file(folder: Path, module: str, error
     assert done.returncode == ExitCode.INTERNAL
     [line] = done.stderr.splitlines()
     name = error.partition("(")[0]
-    assert line.startswith(f"coldwarm: something went wrong inside: {name}")
+    assert line.startswith(f"coldwarm: internal error: {name}")
     file = re.search(r"its traceback is in (\S+)$", line)
     assert file is not None
     written = Path(file[1])
@@ -101,7 +101,7 @@ def test_where_no_file_can_be_written_there_is_still_the_line(folder: Path) -> N
     done = call(folder, "cases", script=limited, BROKEN="coldwarm.registry", WITH="OSError()")
     assert done.returncode == ExitCode.INTERNAL
     [line] = done.stderr.splitlines()
-    assert line.startswith("coldwarm: something went wrong inside: OSError; its traceback cannot")
+    assert line.startswith("coldwarm: internal error: OSError; its traceback cannot")
 
 
 @pytest.mark.parametrize("command", [["cases"], ["--help"], ["--version"], ["schema"], ["env"]])

@@ -92,13 +92,13 @@ seed = click.option(
     type=click.IntRange(0),
     default=0,
     show_default=True,
-    help="Of the inputs, and of the order of processes.",
+    help="Seed for inputs and process order.",
 )
 sync = click.option(
     "--sync",
     metavar="PACKAGE:FUNCTION",
-    help="What waits for a result that coldwarm does not know: called on it inside the timed "
-    "window; what it returns, if anything, is the result.",
+    help="Function that waits for lazy results, e.g. dask:compute. What it returns, if anything, "
+    "is the result.",
 )
 threads = click.option(
     "--threads", type=click.IntRange(1, _MOST_THREADS), help="Threads and processors to use."
@@ -141,7 +141,7 @@ def fail_on(example: str) -> Callable[[Command], Command]:
         "failures",
         multiple=True,
         metavar="VERDICT[:SHARE]",
-        help=f"Exit with 1 on such a verdict beyond this difference: {example}",
+        help=f"Exit 1 if a verdict exceeds this limit: {example}",
     )
 
 

@@ -27,7 +27,7 @@ def cli() -> None:
 
     Exit codes: 0 fine, 1 regression, 2 usage, 3 a case failed or an artifact is wrong,
     4 nothing valid was measured, 5 a snapshot contradicts itself, 6 a signature fails,
-    70 something went wrong inside, 130 interrupted, 141 a broken pipe.
+    70 internal error, 130 interrupted, 141 a broken pipe.
     """
 
 

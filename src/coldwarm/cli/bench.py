@@ -93,7 +93,7 @@ if TYPE_CHECKING:
 )
 @click.pass_context
 def _command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - options come by name
-    """Measure your own functions cold and warm, interleaved, and judge them by one of them.
+    """Measure your own functions cold and warm, interleaved, and compare with one of them.
 
     A TARGET is FILE.py:NAME or PACKAGE.MODULE:NAME, or FILE.py with functions marked by
     @coldwarm.workload. It names a function, with its inputs as --input, or a factory: a

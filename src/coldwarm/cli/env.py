@@ -33,7 +33,7 @@ _SHOWN = ("coldwarm", "numpy", "jax", "jaxlib", "torch", "triton", "numba", "sci
 def _command(*, private: bool, form: str) -> None:
     """Show the machine, the interpreter and the libraries a run would be measured with.
 
-    Secrets are never written: values of variables are told by an allow-list, and what looks like
+    Secrets are never written: only allow-listed variables are recorded, and what looks like
     a token, a password or a home folder is masked in every text.
     """
     from coldwarm.runner.environment import collect

@@ -44,7 +44,7 @@ _SHOWN = 3
     "that `coldwarm bench --before … --after …` has measured, its own.",
 )
 def _command(*, result: Path, form: str, out: Path | None, commit: str | None) -> None:
-    """Write a result as another tool reads it: RESULT is what `coldwarm run` or `bench` wrote to.
+    """Export a result to another tool's format: RESULT is what `coldwarm run` or `bench` wrote to.
 
     Nothing is measured. Each figure is exported as the run has it, under a name that ends in its
     cache mode and what was measured, such as fit/cold_process_cold_cache/first_result or

@@ -169,7 +169,7 @@ def _failed(error: BaseException) -> int:
         _say(f"{_masked(str(error.name))} is not installed, which coldwarm needs; install it again")
         return _INTERNAL
     text = _masked(f"{type(error).__name__}: {error}".removesuffix(": "))[:_LONGEST]
-    _say(f"something went wrong inside: {text}; {_written(error)}")
+    _say(f"internal error: {text}; {_written(error)}")
     return _INTERNAL
 
 

@@ -113,7 +113,7 @@ def _temporary(one: CallSite) -> str:
 
 
 _MANY = 100
-"""Calls through Python that are worth a word."""
+"""Calls through Python that are reported."""
 _MOST_FINDINGS, _MOST_SITES, _MOST_MISSES = 8, 10, 2
 _BAR = 36
 """Characters of the bars of all parts of the time together."""

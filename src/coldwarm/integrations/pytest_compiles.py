@@ -255,7 +255,7 @@ _STAGES = {
     "cache_read": "read",
 }
 _LEAST_S = 5e-4
-"""Below it a stage is not worth a word."""
+"""Below it a stage is not reported."""
 
 
 def _cost_lines(bill: _CompileCost, tests_s: float, missing: list[str]) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Input from the user's world, as it may be told: variables, command lines, values.
 
-The value of a variable is told by an allow-list of those that change a measurement, and only
+The value of a variable is recorded by an allow-list of those that change a measurement, and only
 where it looks like a setting. Of one whose name sounds like a secret, or whose value looks like
 none, the name is told alone; what is not on the list does not appear.
 """

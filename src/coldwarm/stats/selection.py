@@ -185,7 +185,7 @@ def rejects(observations: Iterable[Observation]) -> Iterator[_Reject]:
 _FAULT_S = 2e-6
 """Highest cost of a page fault, the page cleared: in a virtual machine. Elsewhere a quarter."""
 GAIN = 0.05
-"""The share of a call below which its page faults are not worth a word."""
+"""The share of a call below which its page faults are not reported."""
 
 
 def _per_call(blocks: Iterable[Block]) -> float | None:

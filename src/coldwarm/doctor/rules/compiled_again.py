@@ -412,7 +412,7 @@ _OF_CAUSE: dict[CauseKind, tuple[str, int]] = {
     "guard": ("recompile", 3),
     "unknown": ("recompile", 3),
 }
-"""The pattern, and how often a cause must have made a function compile again to be worth a word: a
+"""The pattern, and how often a cause must have made a function compile again to be reported: a
 few static values and a few shapes are what they are for."""
 _FEW, _USED_AGAIN = 16, 3
 """Functions that are kept, and calls of each, for them to be made on purpose."""

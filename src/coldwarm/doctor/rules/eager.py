@@ -52,7 +52,7 @@ _FEWEST_LENGTHS = 4
 _JOINS = ("concatenate", "append", "stack", "vstack", "hstack")
 """Operations that join arrays, as it is compiled: what is known where calls are not seen."""
 _FEWEST_SIZES = 10
-"""How often one operation at one line was compiled again for another size, to be worth a word:
+"""How often one operation at one line was compiled again for another size, to be reported:
 layers of a network, and the grids of a multigrid method, have fewer sizes."""
 _MAKERS = ("dynamic_slice", "slice", "iota", "broadcast_in_dim")
 """Operations that make an array of another size out of arguments that are as before."""
