@@ -52,6 +52,8 @@ def imported() -> dict[str, set[str]]:
                 names = [node.module]
             elif isinstance(node, ast.Call) and node.args:
                 names = _by_text(node)
+            elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "modules":
+                names = _of_backend(node.value)
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 names = _in_program(node.value)
             for name in names:
@@ -73,6 +75,12 @@ def _by_text(call: ast.Call) -> list[str]:
         first = first.values[0]
     found = isinstance(first, ast.Constant) and isinstance(first.value, str)
     return [first.value] if found and re.match(r"[A-Za-z_]\w*", first.value) else []  # type: ignore[attr-defined]
+
+
+def _of_backend(value: ast.expr) -> list[str]:
+    """Return the modules that a backend declares, which it imports by their names."""
+    parts = value.elts if isinstance(value, ast.Tuple) else []
+    return [str(one.value) for one in parts if isinstance(one, ast.Constant)]
 
 
 def _in_program(text: str) -> list[str]:
