@@ -43,10 +43,6 @@ if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult, Measured, SuiteResult
 
 
-_OWN_DECISION = "bench"
-"""The suite whose verdicts decided, where its protocol does not say so yet."""
-
-
 def _rejudged(one: Observation, *, compiles: bool) -> Observation:
     """Return an observation with the judgements that its evidence and its blocks call for.
 
@@ -133,25 +129,6 @@ def compared(cases: Sequence[CaseResult]) -> list[CaseResult]:
     """Return the cases of a run, each compared with the baseline of its group."""
     decided = {case.protocol.effort.decide for case in cases}
     return outcome.with_comparisons(cases, decided.pop() if len(decided) == 1 else None)
-
-
-def _with_decision(cases: Sequence[CaseResult], suite: str) -> list[CaseResult]:
-    """Return cases of an earlier version with what decided how much was measured.
-
-    It was the verdicts of a bench of several candidates, and the threshold is that of those.
-    """
-    if suite != _OWN_DECISION or len(cases) == 1:
-        return list(cases)
-    told = [one.threshold for case in cases for one in case.comparisons]
-    decide = told[0] if told else 0.02
-    return [_decided(case, decide) for case in cases]
-
-
-def _decided(case: CaseResult, decide: float) -> CaseResult:
-    if case.protocol.effort.decide is not None:
-        return case
-    effort = replace(case.protocol.effort, decide=decide)
-    return replace(case, protocol=replace(case.protocol, effort=effort))
 
 
 _ADVICE = "it was changed after it was measured: measure again, or restore the file"
@@ -282,13 +259,10 @@ def _computed(measured: Measured, found: StoredFaults) -> list[CaseResult]:
     """Return the cases as the rules of today make them, and find where those stored differ."""
     stored = list(measured.cases.values())
     whole = measured.suite is not None
-    decided = _with_decision(stored, measured.suite.suite) if measured.suite else stored
-    made = _by_rules(decided, [judged(case) for case in decided], whole=whole)
+    made = _by_rules(stored, [judged(case) for case in stored], whole=whole)
     as_judged = made
-    if any(
-        one.observations != other.observations for one, other in zip(decided, made, strict=True)
-    ):
-        as_judged = _by_rules(decided, [case.observations for case in decided], whole=whole)
+    if any(one.observations != other.observations for one, other in zip(stored, made, strict=True)):
+        as_judged = _by_rules(stored, [case.observations for case in stored], whole=whole)
     for case, today, then in zip(stored, made, as_judged, strict=True):
         # The baseline of a case alone is not at hand, so its verdicts are left out.
         known = case if whole else replace(case, comparisons=[])
