@@ -349,3 +349,14 @@ def test_texts_that_were_masked_differently_are_alike() -> None:
     assert alike("a *** b bob", "a alice b ***") is False
     assert not alike("by alice", "by bob")
     assert not alike("1", "2")
+
+
+@pytest.mark.parametrize(
+    ("word", "secret"),
+    [("--password", True), ("-token", True), ("password", False), ("-p", False), ("--size", False)],
+)
+def test_a_secret_stands_behind_an_option_and_behind_no_other_word(
+    word: str, *, secret: bool
+) -> None:
+    assert masking.is_secret_option(word) is secret
+    assert cleaned(["run", word, "plain words"])[2] == ("***" if secret else "plain words")

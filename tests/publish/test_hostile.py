@@ -19,7 +19,7 @@ import pytest
 from tests.publish import forging
 
 from coldwarm.errors import is_plain
-from coldwarm.publish import layout, storage
+from coldwarm.publish import layout, storage, verify
 from coldwarm.runner import temporary
 
 if TYPE_CHECKING:
@@ -401,6 +401,9 @@ def test_a_lock_asks_for_nothing_but_names_versions_and_hashes(scene: Path) -> N
         (scene / layout.PINS).write_text(f"{line}\n")
         with pytest.raises(RefusedError):
             pinned(scene)
+        forging.of_index(scene)
+        faults = verify.verify(scene).faults
+        assert [(one.kind, one.path) for one in faults[:1]] == [("schema", layout.PINS)]
     (scene / layout.PINS).write_text("numpy==2.0.0\n")
     for wheels in ('"x"', '[{hashes = {sha256 = "zz"}}]', "[{}]", '[{hashes = "x"}]'):
         text = f'[[packages]]\nname = "numpy"\nversion = "2.0.0"\nwheels = {wheels}\n'
