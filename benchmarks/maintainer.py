@@ -44,7 +44,7 @@ from rich.console import Console
 from rich.table import Table
 from scipy import stats
 
-from coldwarm.cli._options import seconds
+from coldwarm.cli._options import _seconds
 from coldwarm.runner.harness import harness_sha256
 
 HERE = Path(__file__).resolve().parent
@@ -138,7 +138,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--request", nargs="+", choices=[one.name for one in REQUESTS], help="default: all")
     add("--guard", nargs="+", choices=GUARDS, help="default: both")
     add("--count", type=int, default=10, help="of each, those in FILE included; default: 10")
-    add("--for", dest="at_most", type=seconds, metavar="DURATION", help="start nothing after it")
+    add("--for", dest="at_most", type=_seconds, metavar="DURATION", help="start nothing after it")
     return parser
 
 
@@ -304,7 +304,7 @@ def _cells(lines: list[dict[str, Any]], *, fails: bool) -> list[str]:
     exact = stats.binomtest(right, len(lines)).proportion_ci(method="exact")
     low, high = exact.low, exact.high
     ratios = sorted(v["ratio"] for one in lines for v in one["verdicts"] if v["ratio"])
-    taken = sorted(one["seconds"] for one in lines)
+    taken = sorted(one["_seconds"] for one in lines)
     return [
         str(len(lines)),
         "fail" if fails else "pass",

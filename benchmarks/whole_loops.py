@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from coldwarm.stats.expected import expected, middle_s
 from coldwarm.stats.intervals import CONFIDENCE, Interval, median_of, paired, widened
 from coldwarm.stats.selection import by_round, counted
-from coldwarm.stats.summarise import figure, later_steps
+from coldwarm.stats.summarise import _later_steps, figure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,6 +65,6 @@ def _by_place(observations: Sequence[Observation], *, compiling: bool) -> dict[s
     """Return what each step of a kind takes: the median over processes for its place."""
     by_place: dict[str, dict[str, float]] = {}
     for number, observation in enumerate(observations):
-        for place, step_s in later_steps(observation, compiling=compiling):
+        for place, step_s in _later_steps(observation, compiling=compiling):
             by_place.setdefault(str(place), {})[str(number)] = step_s
     return {place: median_of(list(series.values())) for place, series in by_place.items()}

@@ -91,7 +91,7 @@ def _parser() -> argparse.ArgumentParser:
 def seconds(text: str) -> float:
     """Return a duration such as ``90s``, ``60m`` or ``2h`` in seconds."""
     try:
-        return _options.seconds(text)
+        return _options._seconds(text)
     except click.BadParameter as error:
         raise argparse.ArgumentTypeError(error.message) from None
 

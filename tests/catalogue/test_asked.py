@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from coldwarm.catalogue.measure import request_of
+from coldwarm.catalogue.measure import _request_of
 from coldwarm.catalogue.spec import patterns
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 
@@ -20,7 +20,7 @@ BENCHES = [spec for spec in patterns().values() if spec.measures != "facts"]
 
 def _asked(spec: PatternSpec) -> Options:
     (bench,) = spec.benches
-    return request_of(spec, bench).options
+    return _request_of(spec, bench).options
 
 
 @pytest.mark.parametrize("spec", BENCHES, ids=lambda spec: spec.id)

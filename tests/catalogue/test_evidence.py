@@ -13,7 +13,7 @@ from benchmarks import judged_again
 
 from coldwarm.catalogue import stored
 from coldwarm.catalogue.spec import claims
-from coldwarm.cli._catalogue import opened
+from coldwarm.cli._catalogue import _opened
 from coldwarm.contracts.catalogue import INDEXES, ClaimResult
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _history() -> dict[Path, datetime]:
 
 
 def _results(path: Path) -> Sequence[ClaimResult]:
-    with opened(path, "claims") as found:
+    with _opened(path, "claims") as found:
         return [one for one in found.index.results if isinstance(one, ClaimResult)]
 
 
@@ -125,7 +125,7 @@ def test_every_verdict_follows_from_the_evidence_again(kind: Kind) -> None:
     if not found:
         pytest.skip("no runs of evidence are committed")
     for path in found:
-        with opened(path, kind) as kept:
+        with _opened(path, kind) as kept:
             again = stored.judged(kept)
         assert again.index.verdicts == kept.index.verdicts, path
         assert not again.not_judged, path

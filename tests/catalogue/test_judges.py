@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from coldwarm.catalogue.spec import ClaimSpec, claims
-from coldwarm.catalogue.verdict import Evidence, NotSeenError, by_rule
+from coldwarm.catalogue.verdict import Evidence, NotSeenError, _by_rule
 from coldwarm.contracts.catalogue import Bound, PatternResult
 from coldwarm.contracts.reasons import because
 
@@ -114,7 +114,7 @@ def _reached(spec: ClaimSpec, wanted: set[str]) -> set[str]:
         numbers = (around, exact, draw.sample(exact, 2))[trial % 3]
         seen = Synthetic(draw, numbers, [True, False, None, *words])
         try:
-            reached.add(by_rule(spec.judge, seen)[0])
+            reached.add(_by_rule(spec.judge, seen)[0])
         except (TypeError, ZeroDivisionError, NotSeenError):
             continue  # such facts nobody shows: a word where a number is due
         if reached >= wanted:
@@ -131,6 +131,6 @@ def test_evidence_can_lead_to_every_verdict_that_the_rule_names(spec: ClaimSpec)
 
 @pytest.mark.parametrize("spec", CLAIMS, ids=lambda spec: spec.id)
 def test_without_evidence_there_is_no_verdict(spec: ClaimSpec) -> None:
-    verdict, reason = by_rule(spec.judge, Evidence())
+    verdict, reason = _by_rule(spec.judge, Evidence())
     assert verdict == "inconclusive"
     assert reason is not None

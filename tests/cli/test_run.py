@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     [("90", 90.0), ("90s", 90.0), ("2.5m", 150.0), ("1h", 3600.0), ("1e-3", 0.001)],
 )
 def test_a_duration(text: str, seconds: float) -> None:
-    assert _options.seconds(text) == seconds
+    assert _options._seconds(text) == seconds
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_a_duration(text: str, seconds: float) -> None:
 )
 def test_what_is_no_duration(text: str) -> None:
     with pytest.raises(click.BadParameter, match=r"is no duration; write 90, 90s, 2\.5m or 1h"):
-        _options.seconds(text)
+        _options._seconds(text)
 
 
 def options(*arguments: str) -> Options:

@@ -168,8 +168,8 @@ def test_any_text_is_one_line_that_is_obeyed_by_nothing(text: str) -> None:
     out = io.StringIO()
     PlainConsole(file=out, width=40).print(line(text))
     assert obeyed(out.getvalue()) == []
-    assert_no_markup(markdown.escaped(text))
-    assert "\n" not in markdown.escaped(text)
+    assert_no_markup(markdown._escaped(text))
+    assert "\n" not in markdown._escaped(text)
 
 
 @given(st.dictionaries(st.text(), st.text()))

@@ -102,7 +102,7 @@ def test_a_report_of_verdicts_shows_today_s_and_says_so(
     code, _, err = command("report", folder, "--out", tmp_path / name)
     assert code == 0, err
     text = (tmp_path / name).read_text()
-    assert provenance.TERM in text
+    assert provenance._TERM in text
     assert "stored values not" in text
     assert ">opposite<" not in text
     assert "**opposite**" not in text
@@ -132,7 +132,7 @@ def test_a_report_of_a_run_says_what_is_not_proved(
     assert provenance.sentence(1) in err
     assert provenance.sentence(1) in html.unescape((tmp_path / name).read_text())
     assert command("report", measured, "--out", tmp_path / name)[0] == 0
-    assert provenance.TERM not in (tmp_path / name).read_text()
+    assert provenance._TERM not in (tmp_path / name).read_text()
 
 
 def test_the_page_of_a_snapshot_says_it_too_and_is_made_again(

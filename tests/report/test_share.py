@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coldwarm.report.progress import Share
+from coldwarm.report.progress import _Share
 
 
 def test_it_counts_until_there_is_an_estimate() -> None:
-    share = Share()
+    share = _Share()
     assert share.value == 0
     share.plan(4)
     share.ended()
@@ -21,7 +21,7 @@ def test_it_counts_until_there_is_an_estimate() -> None:
 
 
 def test_what_is_beyond_the_plan_is_said() -> None:
-    share = Share()
+    share = _Share()
     share.plan(1)
     share.ended()
     assert (share.value, share.beyond) == (1.0, False)
@@ -31,7 +31,7 @@ def test_what_is_beyond_the_plan_is_said() -> None:
 
 @given(st.integers(0, 20), st.lists(st.none() | st.floats(0, 1), max_size=40))
 def test_it_never_goes_backwards(planned: int, events: list[float | None]) -> None:
-    share = Share()
+    share = _Share()
     share.plan(planned)
     last = 0.0
     for event in events:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from coldwarm.contracts.answer import Comparison
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.noise import BenchTime, figure
+from coldwarm.stats.noise import _BenchTime, figure
 from coldwarm.stats.ratio import compare
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def equal_sides(half: float, threshold: float = 0.02) -> Comparison:
 
 def at(comparison: Comparison, pairs: int, *fits: int, most: int = 10_000) -> list[NoiseHorizon]:
     """Return what is said for these numbers of pairs, a second each."""
-    spent = BenchTime(pairs, float(pairs), 0.0, most)
+    spent = _BenchTime(pairs, float(pairs), 0.0, most)
     return figure(comparison, spent, [fit + 0.5 for fit in fits]).horizons
 
 
@@ -128,7 +128,7 @@ def test_what_it_calls_reliable_is_called_so_in_19_of_20() -> None:
 
 
 def test_where_no_pair_fits_it_says_so() -> None:
-    spent = BenchTime(10, 100.0, 4.0, 200)
+    spent = _BenchTime(10, 100.0, 4.0, 200)
     short, long = figure(equal_sides(0.1), spent, [10.0, 60.0]).horizons
     assert (short.pairs, short.half_width, short.reliable) == (0, None, None)
     assert short.null_reasons["half_width"] == because("few_pairs_fit", n_pairs=0, n_needed=5)
@@ -142,7 +142,7 @@ def test_a_bench_starts_no_more_pairs_than_it_may() -> None:
 
 def test_one_pair_says_nothing() -> None:
     alone = compare("warm.call_s", "A", {"0": [1.0]}, {"0": [1.0]})
-    found = figure(alone, BenchTime(1, 1.0, 1.0, 200))
+    found = figure(alone, _BenchTime(1, 1.0, 1.0, 200))
     assert found.pair_s is None
     assert found.null_reasons == {"pair_s": because("few_pairs", n_pairs=1, n_needed=5)}
     assert all(one.half_width is None and one.null_reasons for one in found.horizons)

@@ -21,7 +21,7 @@ from coldwarm.report.sentences import advice
 from coldwarm.stats import outcome
 from coldwarm.stats.bench_report import bench_report
 from coldwarm.stats.comparable import known_noise
-from coldwarm.stats.compared_figures import compare_runs, fails, surely_below, unshown
+from coldwarm.stats.compared_figures import _compare_runs, fails, surely_below, unshown
 from coldwarm.stats.compared_results import compare_results
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def test_intervals_of_runs_hold_the_truth() -> None:
     held = 0
     for _ in range(2000):
         a, b = np.exp(BETWEEN * rng.standard_normal((2, 3)))
-        found = compare_runs("warm.call_s", "A", (1.1 * b).tolist(), a.tolist(), threshold=0.05)
+        found = _compare_runs("warm.call_s", "A", (1.1 * b).tolist(), a.tolist(), threshold=0.05)
         assert found.low is not None
         assert found.high is not None
         held += found.low <= 1.1 <= found.high
@@ -117,7 +117,7 @@ def test_bursts_make_no_verdict_of_several_runs_against_one(n: int) -> None:
         made = np.exp(0.02 * rng.standard_normal(size)) * (1 + 0.4 * struck)
         return [float(one) for one in made]
 
-    found = [compare_runs("m", "A", side(n), side(1), threshold=0.05) for _ in range(300)]
+    found = [_compare_runs("m", "A", side(n), side(1), threshold=0.05) for _ in range(300)]
     assert {one.verdict for one in found} == {"undecided"}
     held = sum((one.low or 0) <= 1 <= (one.high or 0) for one in found) / 300
     assert held == pytest.approx(found[0].confidence, abs=0.09)

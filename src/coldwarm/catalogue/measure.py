@@ -206,7 +206,7 @@ class Session:
         folder = self.folder / spec.id / bench.name
         if folder.exists():  # of a part that was interrupted in it
             shutil.rmtree(folder)
-        outcome = self.run_bench(request_of(spec, bench), folder)
+        outcome = self.run_bench(_request_of(spec, bench), folder)
         if outcome.interrupted:
             raise KeyboardInterrupt
         return {case.candidate: case for case in outcome.cases}
@@ -248,7 +248,7 @@ def _planned_s(spec: Spec) -> float:
     return calls * _CALL_S + benches + sum(_planned_s(patterns()[name]) for name in spec.patterns)
 
 
-def request_of(spec: Spec, bench: Bench) -> Request:
+def _request_of(spec: Spec, bench: Bench) -> Request:
     """Return what a bench of a pattern or a claim measures."""
     file, (fewest, most) = spec.file_of(bench), _RUNS[bench.noise]
     asked = options(

@@ -194,7 +194,7 @@ def judged(spec: Spec, result: Result, cases: Mapping[str, Cases]) -> Result:
     raise TypeError(spec.kind)
 
 
-def by_rule(
+def _by_rule(
     rule: Callable[[Evidence], str], evidence: Evidence
 ) -> tuple[ClaimVerdict, Reason | None]:
     """Return the verdict of a claim's rule, and the reason where there is no evidence for one.
@@ -217,7 +217,7 @@ def by_rule(
 def _claim_judged(spec: ClaimSpec, result: ClaimResult, cases: Mapping[str, Cases]) -> ClaimResult:
     patterns = {one.id: one for one in result.patterns}
     evidence = Evidence(cases=cases, sheets=result.sheets, patterns=patterns)
-    verdict, reason = by_rule(spec.judge, evidence)
+    verdict, reason = _by_rule(spec.judge, evidence)
     told = [one.versions for one in result.sheets]
     told += [seen.versions for run in cases.values() for seen in _observations(run)]
     told += [one.versions for one in result.patterns]

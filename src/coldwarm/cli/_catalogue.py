@@ -165,7 +165,7 @@ def _of_claims() -> list[_Listed]:
 
 
 @contextmanager
-def opened(path: Path, kind: Kind) -> Iterator[Stored]:
+def _opened(path: Path, kind: Kind) -> Iterator[Stored]:
     """Give the results of a folder, of its index, of a snapshot, or of the archive of one.
 
     Raises:
@@ -230,7 +230,7 @@ def _print_judged(path: Path, kind: Kind, form: str) -> ExitCode:
     from coldwarm.report.verdict_table import changes
 
     singular = kind.removesuffix("s")
-    with opened(path, kind) as found:
+    with _opened(path, kind) as found:
         again = found.again
     before = found.index.verdicts
     differing = changed(before, again.index.verdicts)
@@ -255,7 +255,7 @@ def _print_compared(a: Path, b: Path, kind: Kind, form: str) -> ExitCode:
     from coldwarm.report.verdict_table import changes
 
     singular = kind.removesuffix("s")
-    with opened(a, kind) as first, opened(b, kind) as second:
+    with _opened(a, kind) as first, _opened(b, kind) as second:
         sides = {"a": proved(a, first), "b": proved(b, second)}
     differing = changed(*(one.index.verdicts for one in sides.values()))
     if form == "json":

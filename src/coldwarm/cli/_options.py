@@ -35,7 +35,7 @@ _MOST_THREADS = 65_536
 _UNITS_S = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 
-def seconds(text: str) -> float:
+def _seconds(text: str) -> float:
     """Return a duration such as ``90``, ``90s``, ``2.5m`` or ``1h`` in seconds.
 
     Raises:
@@ -59,7 +59,7 @@ class Duration(click.ParamType[float]):
 
     def convert(self, value: str | float, *_: object) -> float:
         """Return seconds."""
-        return seconds(str(value))
+        return _seconds(str(value))
 
 
 class Finite(click.FloatRange):

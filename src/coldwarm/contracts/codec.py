@@ -82,7 +82,7 @@ def parse(data: bytes, path: str) -> tuple[str, Any]:
         raise ContractError(path, f"holds a number too long to read: {error}") from None
 
 
-def refuse_non_finite(value: Any, name: str) -> None:
+def _refuse_non_finite(value: Any, name: str) -> None:
     """Refuse NaN and infinities, which JSON has no way to write.
 
     Args:
@@ -464,7 +464,7 @@ def without_secrets(value: _V) -> _V:
     name = type(value).__name__
     try:
         plain = cleaned(msgspec.to_builtins(value))
-        refuse_non_finite(plain, name)
+        _refuse_non_finite(plain, name)
     except (UnicodeEncodeError, TypeError, RecursionError) as error:
         raise _unwritable(value, error) from None
     if not isinstance(value, Record):

@@ -24,17 +24,17 @@ def text(document: Document) -> str:
 
 def _lines(block: Block, title: str) -> Iterator[str]:
     if isinstance(block, Notice):
-        yield annotation(*block)
+        yield _annotation(*block)
     elif isinstance(block, Terms) and block.role in {"answer", "care"}:
         label = ""
         for term, meaning in block.items:
             label = term or label
-            yield annotation("notice", f"coldwarm: {label}", plain(meaning))
+            yield _annotation("notice", f"coldwarm: {label}", plain(meaning))
     elif isinstance(block, Paragraph) and block.style == "strong":
-        yield annotation("notice", title, plain(block.text))
+        yield _annotation("notice", title, plain(block.text))
 
 
-def annotation(
+def _annotation(
     level: str, title: str, message: str, file: str | None = None, line: int | None = None
 ) -> str:
     """Return one workflow command, with what would end its parts escaped."""

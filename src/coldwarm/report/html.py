@@ -46,7 +46,7 @@ def _block(block: Block) -> str:
 @_block.register
 def _(block: Heading) -> str:
     level = block.level + 2
-    return f"<h{level}>{escaped(block.text)}</h{level}>"
+    return f"<h{level}>{_escaped(block.text)}</h{level}>"
 
 
 @_block.register
@@ -57,7 +57,7 @@ def _(block: Paragraph) -> str:
 
 @_block.register
 def _(block: Shell) -> str:
-    return f"<pre>{escaped(block.line)}</pre>"
+    return f"<pre>{_escaped(block.line)}</pre>"
 
 
 @_block.register
@@ -65,13 +65,13 @@ def _(block: Terms) -> str:
     if block.role == "answer":
         style = "style='text-align:left'"
         rows = (
-            f"<tr><th {style}>{escaped(term)}</th><td {style}>{_line(said)}</td></tr>"
+            f"<tr><th {style}>{_escaped(term)}</th><td {style}>{_line(said)}</td></tr>"
             for term, said in block.items
         )
         return f"<table><tbody>{''.join(rows)}</tbody></table>"
-    items = (f"<li><b>{escaped(term)}</b> {_line(said)}</li>" for term, said in block.items)
+    items = (f"<li><b>{_escaped(term)}</b> {_line(said)}</li>" for term, said in block.items)
     listed = f"<ul>{''.join(items)}</ul>"
-    title = escaped(block.title)
+    title = _escaped(block.title)
     if block.role in _FOLDED:
         return f"<details><summary>{title}</summary>{listed}</details>"
     return f"<p>{title}</p>{listed}" if title else listed
@@ -84,7 +84,7 @@ def _(block: Table) -> str:
     for part in block.parts:
         if part.title:
             span = f"colspan='{len(block.columns)}' style='text-align:left'"
-            rows.append(f"<tr><th {span}>{escaped(part.title)}</th></tr>")
+            rows.append(f"<tr><th {span}>{_escaped(part.title)}</th></tr>")
         for row in part.rows:
             labels = "".join(f"<th>{_cell(one)}</th>" for one in row[: block.labels])
             figures = "".join(f"<td>{_cell(one)}</td>" for one in row[block.labels :])
@@ -95,14 +95,14 @@ def _(block: Table) -> str:
 def _cell(cell: Cell) -> str:
     if not cell.below:
         written = _given(cell.text, cell.verdict)
-        return " ".join(filter(None, (written, escaped(cell.spread))))
-    figure = " ".join(filter(None, (_lines(cell.text), escaped(cell.spread))))
+        return " ".join(filter(None, (written, _escaped(cell.spread))))
+    figure = " ".join(filter(None, (_lines(cell.text), _escaped(cell.spread))))
     return f"{figure}<br>{_given(cell.below, cell.verdict)}"
 
 
 def _line(line: Line) -> str:
     return "".join(
-        f"<code>{escaped(piece.text)}</code>"
+        f"<code>{_escaped(piece.text)}</code>"
         if piece.style == "name"
         else _given(piece.text, piece.verdict)
         for piece in pieces(line)
@@ -119,9 +119,9 @@ def _given(text: str, verdict: str) -> str:
 
 
 def _lines(written: str) -> str:
-    return "<br>".join(map(escaped, written.strip("\n").split("\n")))
+    return "<br>".join(map(_escaped, written.strip("\n").split("\n")))
 
 
-def escaped(text: str) -> str:
+def _escaped(text: str) -> str:
     """Return foreign text as one line in which HTML finds no markup."""
     return html.escape(printable(text))

@@ -93,23 +93,23 @@ def _(block: Table) -> str:
 
 def _cell(cell: Cell) -> str:
     text = _code(cell.text) if cell.style == "name" else _lines(cell.text)
-    written = " ".join(filter(None, (text, escaped(cell.spread))))
-    note = f" ({escaped(cell.note)})" if cell.note else ""
+    written = " ".join(filter(None, (text, _escaped(cell.spread))))
+    note = f" ({_escaped(cell.note)})" if cell.note else ""
     return f"{written}<br>{_lines(cell.below)}{note}" if cell.below else f"{written}{note}"
 
 
 def _lines(written: str) -> str:
-    return "<br>".join(map(escaped, written.split("\n")))
+    return "<br>".join(map(_escaped, written.split("\n")))
 
 
 def _line(line: Line) -> str:
     """Return a line, its verdicts in bold."""
     return "".join(
-        f"**{escaped(piece.text)}**"
+        f"**{_escaped(piece.text)}**"
         if piece.verdict
         else _code(piece.text)
         if piece.style == "name"
-        else escaped(piece.text)
+        else _escaped(piece.text)
         for piece in pieces(line)
     )
 
@@ -121,10 +121,10 @@ def _code(name: str) -> str:
 
 def _label(text: str) -> str:
     """Return a name as text: an underscore within a word is none of Markdown's."""
-    return _WITHIN.sub("_", escaped(text))
+    return _WITHIN.sub("_", _escaped(text))
 
 
-def escaped(text: str) -> str:
+def _escaped(text: str) -> str:
     """Return foreign text as one line in which Markdown finds no markup, HTML or link."""
     plain = _LINKED.sub(lambda sign: f"\\{sign[0]}", printable(text).translate(_SPECIAL))
     return _BEGINS.sub(r"\1\3\\\2\4", plain)

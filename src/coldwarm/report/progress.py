@@ -56,7 +56,7 @@ class _Progress(Listener):
     def __init__(self, console: Console) -> None:
         """Write to this console."""
         self._console = console
-        self._share = Share()
+        self._share = _Share()
 
     def __enter__(self) -> Self:
         """Start showing."""
@@ -314,7 +314,7 @@ def _what_it_shows(observation: Observation) -> _Shown:
     return _Shown(WARM, observation.status, fine=True)
 
 
-def _ended(share: Share, observation: Observation) -> None:
+def _ended(share: _Share, observation: Observation) -> None:
     """Count what a process was planned for: a persistent one shows two modes."""
     if not is_beside(observation):
         for _ in (observation.cache_mode, *observation.also_modes):
@@ -348,7 +348,7 @@ def _line(name: str, figures: list[str], status: str, name_width: int) -> str:
     return f"{name.ljust(name_width)}{columns}  {status}"
 
 
-class Share:
+class _Share:
     """Joins two accounts: processes counted as they end, and a run's estimate by time.
 
     An estimate knows that some processes take longer than others, but comes once a round. From

@@ -65,7 +65,7 @@ def source(measured: Measured, answer: Answer | None = None) -> str:
     return printable(", ".join(parts))
 
 
-TERM = "not proved"
+_TERM = "not proved"
 """Before the sentence, in a list of what a result is."""
 
 
@@ -82,4 +82,4 @@ def sentence(n_values: int) -> str:
 
 def rows(n_values: int) -> list[tuple[str, str]]:
     """Return the same as a row of such a list, where there is any."""
-    return [(TERM, sentence(n_values))] if n_values else []
+    return [(_TERM, sentence(n_values))] if n_values else []

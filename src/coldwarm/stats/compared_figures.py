@@ -177,7 +177,7 @@ def _compared(metric: str, a: Values, b: Values, threshold: float, *, whole: boo
     if not whole or not a or not b or not all(positive):
         return compare(metric, "A", b, a, threshold=threshold)
     ours, theirs = ([group[0] for group in side.values()] for side in (b, a))
-    return compare_runs(metric, "A", ours, theirs, threshold=threshold)
+    return _compare_runs(metric, "A", ours, theirs, threshold=threshold)
 
 
 def _runs(sides: Sequence[Side], label: str) -> Values:
@@ -269,7 +269,7 @@ def _worded(figure: PairedFigure, judged: Comparison) -> tuple[ComparedMetric, U
     return made, coarse
 
 
-def compare_runs(
+def _compare_runs(
     metric: str, baseline: str, ours: Sequence[float], theirs: Sequence[float], *, threshold: float
 ) -> Comparison:
     """Compare figures of runs, all above 0; five or more on both sides together."""

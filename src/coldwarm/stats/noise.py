@@ -59,7 +59,7 @@ class EqualSides:
 
 
 @dataclass(frozen=True)
-class BenchTime:
+class _BenchTime:
     """Time of a bench of two equal sides."""
 
     pairs: int
@@ -101,7 +101,7 @@ def _figures(bench: EqualSides, threshold: float, most: int) -> Iterator[NoiseFi
         first.case, first.observations, second.observations, modes, threshold=threshold
     )
     for one in compared:
-        spent = BenchTime(
+        spent = _BenchTime(
             pairs=min(_processes(case, one.metric) for case in bench.cases),
             measured_s=bench.suite.measured_s,
             fixed_s=max(0.0, bench.total_s - bench.suite.measured_s),
@@ -149,7 +149,7 @@ def _processes(case: CaseResult, metric: str) -> int:
 
 
 def figure(
-    comparison: Comparison, spent: BenchTime, horizons_s: Sequence[float] = _HORIZONS_S
+    comparison: Comparison, spent: _BenchTime, horizons_s: Sequence[float] = _HORIZONS_S
 ) -> NoiseFigure:
     """Return what a metric's comparison of two equal sides says for benches of other lengths."""
     pairs = spent.pairs
@@ -174,7 +174,7 @@ def figure(
 
 
 def _horizon(
-    seconds: float, spent: BenchTime, scatter: float, comparison: Comparison
+    seconds: float, spent: _BenchTime, scatter: float, comparison: Comparison
 ) -> NoiseHorizon:
     pair_s = spent.measured_s / spent.pairs
     fit = max(0, min(spent.most, math.floor((seconds - spent.fixed_s) / pair_s)))

@@ -348,11 +348,11 @@ def _compiling_share(
 
 def _step_s(observation: Observation, *, compiling: bool) -> float | None:
     """Return the mean of the steps after the first one that compiled, or that did not."""
-    spent = [step_s for _, step_s in later_steps(observation, compiling=compiling)]
+    spent = [step_s for _, step_s in _later_steps(observation, compiling=compiling)]
     return math.fsum(spent) / len(spent) if spent else None
 
 
-def later_steps(observation: Observation, *, compiling: bool) -> list[tuple[int, float]]:
+def _later_steps(observation: Observation, *, compiling: bool) -> list[tuple[int, float]]:
     """Return place and seconds of the steps after the first one that compiled, or did not."""
     account = observation.loop
     if account is None or account.compiling_steps is None:

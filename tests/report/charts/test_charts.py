@@ -13,8 +13,8 @@ from tests.report.charts import conftest
 
 from coldwarm.contracts.result import OwnCandidate
 from coldwarm.report.charts import every
-from coldwarm.report.charts.chart import COLOURS, ink_on, looks, luminance, shown
-from coldwarm.report.charts.marks import ticks
+from coldwarm.report.charts.chart import COLOURS, _luminance, ink_on, looks, shown
+from coldwarm.report.charts.marks import _ticks
 from coldwarm.report.charts.workload import Workload, workloads
 from coldwarm.stats.answers import answers
 
@@ -44,10 +44,10 @@ def named(node: Any) -> set[str]:
 
 def test_every_kind_is_drawn(charts: dict[str, Chart]) -> None:
     """GIVEN a workload in which everything was measured THEN there is a figure of each kind."""
-    assert list(charts) == list(every.KINDS)
+    assert list(charts) == list(every._KINDS)
 
 
-@pytest.mark.parametrize("kind", every.KINDS)
+@pytest.mark.parametrize("kind", every._KINDS)
 def test_a_figure_is_whole(charts: dict[str, Chart], kind: str) -> None:
     """THEN its data are under the names of its specification, which holds none of them."""
     chart = charts[kind]
@@ -196,7 +196,7 @@ def _lab(rgb: list[float]) -> tuple[float, ...]:
 @pytest.mark.parametrize("colour", COLOURS)
 def test_text_on_a_colour_can_be_read(colour: str) -> None:
     """THEN it has the contrast that large text needs (WCAG), and so has the colour on white."""
-    pair = sorted((luminance(colour), luminance(ink_on(colour))))
+    pair = sorted((_luminance(colour), _luminance(ink_on(colour))))
     assert (pair[1] + 0.05) / (pair[0] + 0.05) >= 3
 
 
@@ -209,7 +209,7 @@ def test_long_names_stay_apart() -> None:
 
 @pytest.mark.parametrize("span", [(1e-3, 1.2e-3), (0.5, 9.0), (1e-6, 1e3), (3.0, 3.0)])
 def test_ticks_are_few_and_inside(span: tuple[float, float]) -> None:
-    found = ticks(span, 8)
+    found = _ticks(span, 8)
     assert 1 <= len(found) <= 8
     if span[0] < span[1]:
         assert span[0] <= found[0]
@@ -236,7 +236,7 @@ def test_titles_alike_have_files_of_their_own(measured: Measured) -> None:
             name = f"{case.case} of {workload}"
             cases[name] = msgspec.structs.replace(case, case=name, workload=workload)
     found = [name for name, _ in every.named([replace(measured, cases=cases)])]
-    assert len(set(found)) == len(found) == 2 * len(every.KINDS)
+    assert len(set(found)) == len(found) == 2 * len(every._KINDS)
 
 
 def test_figures_say_where_they_are_from(measured: Measured) -> None:

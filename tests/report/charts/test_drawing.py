@@ -81,7 +81,7 @@ def test_a_folder_of_figures(run: Path, tmp_path: Path) -> None:
     done = call(str(run), "--format", "svg", "--out", str(tmp_path / "figures"))
     assert done.exit_code == 0, done.output
     files = sorted((tmp_path / "figures").iterdir())
-    assert len(files) == len(every.KINDS)
+    assert len(files) == len(every._KINDS)
     for file in files:
         tree = ET.fromstring(file.read_text())  # noqa: S314 - made here
         assert tree.find(f"{SVG}title") is not None

@@ -91,7 +91,7 @@ class _Ground:
     """Colour of points and ticks that belong to no candidate."""
 
 
-GROUNDS: Mapping[Theme, _Ground] = {
+_GROUNDS: Mapping[Theme, _Ground] = {
     "light": _Ground("#ffffff", "#1f2328", "#59636e", "#e4e7eb", "#24292f"),
     "dark": _Ground("#14181d", "#e6edf3", "#9aa4af", "#2c333b", "#f0f3f6"),
 }
@@ -117,7 +117,7 @@ def config(theme: Theme) -> dict[str, Any]:
     Marks of the style ``ink`` have the colour of the theme's marks, ``faint`` that of what is
     said beside.
     """
-    ground = GROUNDS[theme]
+    ground = _GROUNDS[theme]
     words = {"labelColor": ground.text, "titleColor": ground.text}
     return {
         "background": ground.background,
@@ -268,10 +268,10 @@ _BRIGHT = 0.25
 
 def ink_on(colour: str) -> str:
     """Return the colour of text on a colour, both as ``#rrggbb``."""
-    return "#1f2328" if luminance(colour) > _BRIGHT else "#ffffff"
+    return "#1f2328" if _luminance(colour) > _BRIGHT else "#ffffff"
 
 
-def luminance(colour: str) -> float:
+def _luminance(colour: str) -> float:
     """Return the relative luminance of ``#rrggbb`` (0..1, WCAG)."""
     parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)  # noqa: PLR2004

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Draw = Callable[[Workload, int], Chart | None]
 
-KINDS: dict[str, Draw] = {
+_KINDS: dict[str, Draw] = {
     "answer": strips.answer,
     "cold": starts.starts,
     "first_call": starts.first_calls,
@@ -41,7 +41,7 @@ def charts(
 
     ``width``: of a plot in pixels, names beside it not counted. ``kinds``: only these.
     """
-    found = (KINDS[kind](workload, width) for kind in (KINDS if kinds is None else kinds))
+    found = (_KINDS[kind](workload, width) for kind in (_KINDS if kinds is None else kinds))
     return [chart for chart in found if chart is not None]
 
 
