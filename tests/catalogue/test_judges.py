@@ -7,11 +7,12 @@ import inspect
 import random
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
 from coldwarm.catalogue.spec import ClaimSpec, claims
 from coldwarm.catalogue.verdict import Evidence, NotSeenError, _by_rule
-from coldwarm.contracts.catalogue import Bound, PatternResult
+from coldwarm.contracts.catalogue import Bound, FactSheet, PatternResult
 from coldwarm.contracts.reasons import because
 
 if TYPE_CHECKING:
@@ -134,3 +135,11 @@ def test_without_evidence_there_is_no_verdict(spec: ClaimSpec) -> None:
     verdict, reason = _by_rule(spec.judge, Evidence())
     assert verdict == "inconclusive"
     assert reason is not None
+
+
+def test_a_rule_can_ask_for_a_fact_that_is_true_or_false() -> None:
+    sheet = FactSheet(function="f", facts={"kept": True}, call_s=1.0, programs=0, versions={})
+    evidence = Evidence(sheets=[sheet])
+    assert evidence.fact("f", "kept") == 1.0
+    (asked,) = evidence.asked
+    assert msgspec.convert(msgspec.to_builtins(asked), Bound) == asked

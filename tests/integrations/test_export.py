@@ -263,7 +263,8 @@ def test_one_file_goes_to_standard_output_or_where_it_is_named(
     done = call("export", run, "--format", form, "--out", file)
     assert (done.returncode, done.stdout) == (ExitCode.FINE, "")
     assert file.read_text(encoding="utf-8") == printed.stdout
-    assert json.loads(printed.stdout) if form != "openmetrics" else printed.stdout.startswith("#")
+    assert printed.stdout.endswith("\n")
+    assert not formats.load(form).is_json or json.loads(printed.stdout)
 
 
 @pytest.mark.parametrize(

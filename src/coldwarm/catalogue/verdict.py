@@ -77,6 +77,7 @@ class Evidence:
         if not isinstance(value, int | float):
             text = f"{function}: {name}"
             raise NotSeenError(text)
+        value = +value  # true is 1
         self.asked.append(Bound(name=f"{function}: {name}", value=value, low=value, high=value))
         return float(value)
 

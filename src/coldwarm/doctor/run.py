@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from coldwarm.doctor import before_after, watch
 from coldwarm.doctor.findings_document import document, fix_blocks, in_words, say
 from coldwarm.errors import ExitCode, StorageError, UsageError
+from coldwarm.report.sentences import counted
 from coldwarm.runner.user_input import command_line as masked_command
 
 if TYPE_CHECKING:
@@ -299,7 +300,7 @@ def is_broken(report: DoctorReport, allowed: Mapping[str, int]) -> bool:
 
     failed = broken(report, allowed)
     for name, n in failed.items():
-        say(f"{name} happened {n} times, allowed: {allowed[name]}")
+        say(f"{name} happened {counted(n, 'time')}, allowed: {allowed[name]}")
     return bool(failed)
 
 

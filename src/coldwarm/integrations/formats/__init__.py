@@ -52,6 +52,8 @@ class Writer:
     """Return why the format has no place for a figure; ``None``: it has."""
     is_one_file: bool = True
     """Whether it is not several in a folder."""
+    is_json: bool = True
+    """Whether what is written is JSON."""
     joined: Callable[[str, bytes, bytes], bytes] | None = None
     """For a format that keeps results by commit: return what becomes of a file of a name that is
     there already, from what it held and what is new; ``ValueError`` where that cannot be."""

@@ -102,4 +102,4 @@ def _escaped(text: str) -> str:
     return plain.replace("\\", r"\\").replace('"', r"\"")
 
 
-WRITER = Writer(files=_files)
+WRITER = Writer(files=_files, is_json=False)
