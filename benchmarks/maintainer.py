@@ -304,7 +304,7 @@ def _cells(lines: list[dict[str, Any]], *, fails: bool) -> list[str]:
     exact = stats.binomtest(right, len(lines)).proportion_ci(method="exact")
     low, high = exact.low, exact.high
     ratios = sorted(v["ratio"] for one in lines for v in one["verdicts"] if v["ratio"])
-    taken = sorted(one["_seconds"] for one in lines)
+    taken = sorted(one["seconds"] for one in lines)
     return [
         str(len(lines)),
         "fail" if fails else "pass",
