@@ -318,7 +318,9 @@ def test_a_program_that_fails_or_hangs_is_a_reason(
     monkeypatch.setattr(environment, "_TIMEOUT_S", 0.3)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
     monkeypatch.setenv("CXX", "slow++ -v")
-    reasons = collect().null_reasons
+    found = collect()
+    assert (found.gpus, found.compiler) == (None, None)
+    reasons = found.null_reasons
     assert reasons["gpus"] == because(
         "program_failed", program="nvidia-smi", text="No devices were found"
     )

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from _generate.rst import indent
 from coldwarm.report.charts import drawing
-from coldwarm.report.charts.chart import _GROUNDS, BYTES_AXIS, COLOURS, SECONDS_AXIS, Chart
-from coldwarm.report.charts.marks import _ticks
+from coldwarm.report.charts.chart import BYTES_AXIS, COLOURS, GROUNDS, SECONDS_AXIS, Chart
+from coldwarm.report.charts.marks import ticks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -74,7 +74,7 @@ def _svg(figure_id: str, title: str, rows: tuple[Row, ...], axis: Axis, theme: T
         title=title,
         caption="",
         alt=f"{title}. {said}.",
-        spec=_spec(rows, axis, _GROUNDS[theme].background),
+        spec=_spec(rows, axis, GROUNDS[theme].background),
         data={"rows": list(_placed(rows))},
     )
     return drawing.svg(chart, theme).decode()
@@ -93,7 +93,7 @@ def _spec(rows: Sequence[Row], axis: Axis, ground: str) -> Spec:
     height = sum(_TITLE if row.of == "title" else _ROW for row in rows)
     ends = [end for row in rows for end in (row.low, row.high) if end is not None]
     domain = _domain([*ends, 1.0] if axis == "ratio" else ends)
-    ticked = {"labelExpr": _LABELS[axis], "values": _ticks(domain, 6), "labelOverlap": True}
+    ticked = {"labelExpr": _LABELS[axis], "values": ticks(domain, 6), "labelOverlap": True}
     x = {
         "field": "low",
         "type": "quantitative",

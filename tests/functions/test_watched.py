@@ -287,6 +287,7 @@ def test_what_a_function_keeps_by_itself_is_told(desk: Desk) -> None:
     code, report = desk.report("memo.py:fit", COLD)
     assert code == 0
     valid = [one for one in desk.case("fit")["observations"] if one["status"] == "ok"]
+    assert [one.get("loop") for one in valid] == [None] * len(valid), "it is no scenario"
     cold = [one for one in valid if one["cache_mode"] == "cold_process_cold_cache"]
     if isolation.can_hide([str(desk.path / "kept")]):
         kept = judged(desk, "fit", "cold_process_cold_cache")

@@ -303,6 +303,8 @@ def test_a_notebook_without_fresh_processes_says_that_answers_may_be_kept(case: 
 @pytest.mark.parametrize("text", HONEST.values(), ids=HONEST)
 def test_honest_functions_keep_nothing(text: str, tmp_path: Path) -> None:
     function = _cell(text)
+    kept = sending._state_of(function)
+    assert (kept.memos, kept.others) == ({}, [])
     assert _carried(function, tmp_path).state == ()
     assert _carried_call_s(function, tmp_path) >= WORK_S
 

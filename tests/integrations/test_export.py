@@ -265,6 +265,7 @@ def test_one_file_goes_to_standard_output_or_where_it_is_named(
     assert file.read_text(encoding="utf-8") == printed.stdout
     assert printed.stdout.endswith("\n")
     assert not formats.load(form).is_json or json.loads(printed.stdout)
+    assert form != "openmetrics" or printed.stdout.startswith("#")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from coldwarm.report.charts.chart import _GROUNDS, COLOURS
+from coldwarm.report.charts.chart import COLOURS, GROUNDS
 
 STYLE = files("coldwarm.report.page").joinpath("assets", "page.css").read_text(encoding="utf-8")
 LEAST_OF_TEXT = 4.5
@@ -76,8 +76,8 @@ def test_the_dark_theme_is_the_same_by_the_system_and_by_the_button() -> None:
 
 def test_figures_stand_on_the_ground_of_the_page() -> None:
     assert (LIGHT["ground"], DARK["ground"]) == (
-        _GROUNDS["light"].background,
-        _GROUNDS["dark"].background,
+        GROUNDS["light"].background,
+        GROUNDS["dark"].background,
     )
 
 

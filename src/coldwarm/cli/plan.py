@@ -129,7 +129,7 @@ def _require_modes(cases: Sequence[CaseResult], job: Job) -> None:
     from coldwarm.stats.costs import STATES, WARM_CALL
 
     needed = [STATES[state] for state in job.starts]
-    needed += [WARM] if WARM_CALL in job.terms() else []
+    needed += [WARM] if WARM_CALL in job.terms else []
     asked = {mode for case in cases for mode in case.protocol.cache_modes}
     lacking = [mode for mode in needed if mode not in asked]
     if lacking:

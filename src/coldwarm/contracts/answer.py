@@ -71,8 +71,8 @@ class Comparison(Record, frozen=True, kw_only=True):
     smallest_detectable: float | None
     verdict: Verdict
     p_value: float | None = None
-    """Chance of a wrong verdict: how often one like it would be given by chance where it is wrong;
-    ``None``: there is none, or it was told from the range."""
+    """How often chance would give a verdict like it where it is wrong; ``None``: there is none, or
+    it was told from the range."""
     reason: Reason
 
 

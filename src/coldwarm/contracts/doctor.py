@@ -151,7 +151,7 @@ class Account(Record, frozen=True, kw_only=True):
     other_s: Seconds
     """Everything else: Python, and what is not watched."""
     doctor_s: Seconds | None
-    """Share of ``other_s`` that the doctor itself took where something was compiled."""
+    """Part of ``other_s`` that the doctor itself took where something was compiled."""
     null_reasons: dict[str, Reason] = {}
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FILLED_TITLE = "Filled caches come with these settings; DIR is a folder of your own"
 _CODE = "{code} in the program"
-BY_DEFAULT = "with the framework's own settings, only a cache directory set"
+_BY_DEFAULT = "with the framework's own settings, only a cache directory set"
 
 
 class Needed(NamedTuple):
@@ -55,7 +55,7 @@ def blocks(needed: Sequence[Needed], by_default: Sequence[tuple[str, str]]) -> I
         yield Paragraph(": ".join(filter(None, (one.candidates, one.code))))
         if one.line:
             yield Shell(one.line)
-    yield from terms(by_default, title=BY_DEFAULT)
+    yield from terms(by_default, title=_BY_DEFAULT)
 
 
 def line(settings: Sequence[CacheSetting]) -> str:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -45,7 +46,7 @@ from coldwarm.stats.intervals import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from coldwarm.contracts.answer import BreakEven, Caches, Sweepable
     from coldwarm.contracts.base import CacheMode
@@ -228,15 +229,16 @@ class Job:
     new_measured: bool = False
     """Whether each candidate's call with a new shape was measured, in empty caches."""
 
-    @property
+    @cached_property
     def starts(self) -> dict[str, int]:
         """How many processes find their caches ``empty``, and how many ``filled``."""
         empty = {"cold": self.processes, "warm": 0, "kept": 1}[self.caches]
         counted = {"empty": empty, "filled": self.processes - empty}
         return {state: number for state, number in counted.items() if number}
 
+    @cached_property
     def terms(self) -> Mapping[str, int]:
-        """Return how often the job has each cost; new shapes only where they were measured."""
+        """How often the job has each cost; new shapes only where they were measured."""
         if self.calls < FEWEST:
             return {f"{state}.first": number for state, number in self.starts.items()}
         starts = {f"{state}.two": number for state, number in self.starts.items()}
@@ -250,7 +252,7 @@ class Job:
         """Say whether a new shape's cost was measured with the caches in this state."""
         return self.new_measured and state == "empty"
 
-    @property
+    @cached_property
     def bounded(self) -> dict[str, int]:
         """Processes by the state of caches in which a new shape's cost is only bounded."""
         if self.shapes == 1:
@@ -267,7 +269,7 @@ class Job:
 def _missing(one: Costs, job: Job) -> Reason | None:
     """Say which cost of the job the candidate lacks, also those of a new shape."""
     extra = [*(f"{state}.call" for state in job.bounded), WARM_CALL]
-    return one.missing([*job.terms(), *(extra if _recompiles(one, job) else ())])
+    return one.missing([*job.terms, *(extra if _recompiles(one, job) else ())])
 
 
 def _recompiles(one: Costs, job: Job) -> bool:
@@ -280,8 +282,8 @@ def _paid(one: Costs, job: Job, share: float = 0.0) -> list[Term]:
     ``share``: which part of the most that new shapes may cost is paid where it was not measured:
     each a whole first call instead of a warm one.
     """
-    terms = [(float(number), one.series[name]) for name, number in job.terms().items()]
-    if one.later is not None and (warm := job.terms().get(WARM_CALL)):
+    terms = [(float(number), one.series[name]) for name, number in job.terms.items()]
+    if one.later is not None and (warm := job.terms.get(WARM_CALL)):
         # Processes whose new shapes were measured make fewer warm calls than the others.
         terms.append((float(job.processes), one.later.beyond(warm // job.processes)))
     if share:
@@ -328,13 +330,13 @@ def _others(name: str, job: Job, *candidates: Costs) -> int:
     """
     n_measured = min(len(one.by_shape) for one in candidates)
     more = job.shapes - 1 > n_measured >= FEWEST_FOR_INTERVAL
-    return job.terms()[name] if more and name.endswith(".new") else 0
+    return job.terms[name] if more and name.endswith(".new") else 0
 
 
 def _bounds(one: Costs, job: Job) -> tuple[float, float] | tuple[None, None]:
     """Bound the total, whatever new shapes cost; by nothing where there are too few processes."""
     found = _between(expected(_paid(one, job)), expected(_paid(one, job, 1.0)))
-    for name in job.terms():
+    for name in job.terms:
         if number := _others(name, job, one):
             middle = expected_s([(1.0, one.series[name])])
             among = paired(list(one.by_shape.values()), CONFIDENCE).not_negative
@@ -356,7 +358,7 @@ def _margin_bounds(one: Costs, best: Costs, job: Job) -> tuple[float, float] | t
         return 0.0, 0.0
     least = margin(_paid(one, job), _paid(best, job, 1.0))
     found = _between(least, margin(_paid(one, job, 1.0), _paid(best, job)))
-    for name in job.terms():
+    for name in job.terms:
         if number := _others(name, job, one, best):
             sides = [(1.0, one.series[name])], [(1.0, best.series[name])]
             among = difference(one.by_shape, best.by_shape, CONFIDENCE)
@@ -588,7 +590,9 @@ def _setting(known: Sequence[Costs], most: Job) -> JobSetting | None:
         return None
     calls = sorted({n for n in _numbers(able) if n > most.shapes} | {most.shapes})
     jobs = [replace(most, calls=n) for n in calls]
-    cheapest = [min(able, key=lambda one, job=job: _middle_s(one, job)) for job in jobs]  # type: ignore[misc]
+    ranked = _Ranked(able, most, calls)
+    named = {one.candidate: one for one in able}
+    cheapest = [named[ranked(n)] for n in calls]
     return JobSetting(
         caches=most.caches,
         shapes=most.shapes,
@@ -598,7 +602,7 @@ def _setting(known: Sequence[Costs], most: Job) -> JobSetting | None:
         cheapest=[one.candidate for one in cheapest],
         told_apart=[_told_apart(able, *each) for each in zip(cheapest, jobs, strict=True)],
         measured={one.candidate: n for one in able if (n := one.measured_calls) is not None},
-        crossings=list(_crossings(able, most, calls)),
+        crossings=[(n, ranked(n)) for n in _changes(ranked, ranked.at)],
     )
 
 
@@ -622,20 +626,22 @@ def _told_apart(able: Sequence[Costs], best: Costs, job: Job) -> bool:
     return bool(lows) and all(low is not None and low > 0 for low in lows)
 
 
-def _crossings(able: Sequence[Costs], most: Job, calls: Sequence[int]) -> Iterator[tuple[int, str]]:
-    """Find where another is the cheapest: beyond what was measured, totals are straight lines."""
-    straight = most.shapes + FEWEST
-    ends = max([straight, *(one.measured_calls or 0 for one in able)]) + most.shapes
-    near = {math.ceil(straight * _STEP**power) for power in range(200)}
-    first = range(most.shapes, straight + 1)
-    at = sorted({*first, *(n for n in near if n < ends), *calls, ends, MOST_CALLS})
-    jobs = [replace(most, calls=n) for n in at]
-    known = {one.candidate: [_middle_s(one, job) for job in jobs] for one in able}
+class _Ranked:
+    """The cheapest at any number of calls: beyond what was measured, totals are straight lines."""
 
-    def cheapest(n: int) -> str:
-        return min(known, key=lambda name: float(np.interp(n, at, known[name])))
+    def __init__(self, able: Sequence[Costs], most: Job, calls: Sequence[int]) -> None:
+        """Cost each candidate once at each number at which its line may bend."""
+        straight = most.shapes + FEWEST
+        ends = max([straight, *(one.measured_calls or 0 for one in able)]) + most.shapes
+        near = {math.ceil(straight * _STEP**power) for power in range(200)}
+        first = range(most.shapes, straight + 1)
+        self.at = sorted({*first, *(n for n in near if n < ends), *calls, ends, MOST_CALLS})
+        jobs = [replace(most, calls=n) for n in self.at]
+        self._known = {one.candidate: [_middle_s(one, job) for job in jobs] for one in able}
 
-    yield from ((n, cheapest(n)) for n in _changes(cheapest, at))
+    def __call__(self, n: int) -> str:
+        """Return the name of the cheapest."""
+        return min(self._known, key=lambda name: float(np.interp(n, self.at, self._known[name])))
 
 
 class _Total(NamedTuple):

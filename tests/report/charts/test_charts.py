@@ -14,7 +14,7 @@ from tests.report.charts import conftest
 from coldwarm.contracts.result import OwnCandidate
 from coldwarm.report.charts import every
 from coldwarm.report.charts.chart import COLOURS, _luminance, ink_on, looks, shown
-from coldwarm.report.charts.marks import _ticks
+from coldwarm.report.charts.marks import ticks
 from coldwarm.report.charts.workload import Workload, workloads
 from coldwarm.stats.answers import answers
 
@@ -209,7 +209,7 @@ def test_long_names_stay_apart() -> None:
 
 @pytest.mark.parametrize("span", [(1e-3, 1.2e-3), (0.5, 9.0), (1e-6, 1e3), (3.0, 3.0)])
 def test_ticks_are_few_and_inside(span: tuple[float, float]) -> None:
-    found = _ticks(span, 8)
+    found = ticks(span, 8)
     assert 1 <= len(found) <= 8
     if span[0] < span[1]:
         assert span[0] <= found[0]

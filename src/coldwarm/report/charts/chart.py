@@ -91,7 +91,7 @@ class _Ground:
     """Colour of points and ticks that belong to no candidate."""
 
 
-_GROUNDS: Mapping[Theme, _Ground] = {
+GROUNDS: Mapping[Theme, _Ground] = {
     "light": _Ground("#ffffff", "#1f2328", "#59636e", "#e4e7eb", "#24292f"),
     "dark": _Ground("#14181d", "#e6edf3", "#9aa4af", "#2c333b", "#f0f3f6"),
 }
@@ -117,7 +117,7 @@ def config(theme: Theme) -> dict[str, Any]:
     Marks of the style ``ink`` have the colour of the theme's marks, ``faint`` that of what is
     said beside.
     """
-    ground = _GROUNDS[theme]
+    ground = GROUNDS[theme]
     words = {"labelColor": ground.text, "titleColor": ground.text}
     return {
         "background": ground.background,

@@ -123,12 +123,12 @@ def seconds(
         "labelFlush": False,
         "labelSeparation": 5,
     }
-    axis |= {"values": _ticks(within, most)} if within else {"tickCount": 6}
+    axis |= {"values": ticks(within, most)} if within else {"tickCount": 6}
     scale: Spec = {"type": "log", "nice": False, "padding": 8} if log else {}
     return {"field": field, "type": "quantitative", "title": title, "axis": axis, "scale": scale}
 
 
-def _ticks(values: Sequence[float], most: int) -> list[float]:
+def ticks(values: Sequence[float], most: int) -> list[float]:
     """Return round numbers for a log axis that shows these values: few, and some at all."""
     positive = [value for value in values if value > 0]
     if not positive:
