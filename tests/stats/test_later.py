@@ -168,6 +168,36 @@ def test_what_goes_on_as_it_did_is_foretold(program: Program, calls: int) -> Non
     assert middle_s(found, job(calls)) == pytest.approx(program.total_s(calls), rel=0.12)
 
 
+def test_a_total_holds_the_same_calls_with_freed_memory_kept() -> None:
+    """GIVEN calls that pay for page faults WHEN memory is kept THEN both lie in the interval."""
+    paying, keeping = (Program("one", steps((9**9, ms))) for ms in (2.0, 1.2))
+    as_it_comes = [
+        msgspec.structs.replace(observed(paying, place, 256), allocator="as_it_is")
+        for place in range(6)
+    ]
+    kept = [
+        msgspec.structs.replace(
+            observed(keeping, place, 256),
+            allocator="keeps_memory",
+            cache_mode=WARM,
+            also_modes=[],
+            attempt=1,
+        )
+        for place in range(6)
+    ]
+    seen, modes = [*as_it_comes, *kept], (EMPTY, WARM)
+    found = samples.case(seen, modes, candidate="one", warm=summarise(seen, modes).warm)
+    (one,) = plan(gather("g", [found]), job(1_000)).totals
+    assert one.total_s == pytest.approx(paying.total_s(1_000), rel=0.03)
+    assert one.low_s is not None
+    assert one.process_low_s is not None
+    assert one.low_s <= keeping.total_s(1_000) * 1.01
+    assert one.process_low_s <= keeping.total_s(1_000) * 1.01
+    (alone,) = plan(gather("g", [case(paying)]), job(1_000)).totals
+    assert alone.low_s is not None
+    assert alone.low_s > paying.total_s(1_000) * 0.97
+
+
 @pytest.mark.parametrize("program", PROGRAMS[1:], ids=lambda one: one.name)
 def test_nothing_beyond_what_was_measured_is_told_with_confidence(program: Program) -> None:
     """GIVEN a rival far dearer or far cheaper THEN a total beyond is extrapolated, and says so."""

@@ -418,7 +418,8 @@ class PlanTotal(Record, frozen=True, kw_only=True):
 
     ``total_s`` is the expected sum, from means, and has new shapes cost nothing more than a warm
     call; ``new_shapes_s`` is what they cost besides where each is a whole first call. ``low_s`` and
-    ``high_s`` bound the expected total at ``confidence`` whatever new shapes cost; ``rests_on``
+    ``high_s`` bound the expected total at ``confidence`` whatever new shapes cost, and whether the
+    C allocator keeps freed memory or not; ``rests_on``
     says from which rounds, and ``n_rounds`` from how many. ``process_low_s`` and
     ``process_high_s`` are where a single process lies, with the same confidence, whatever new
     shapes cost: where caches are kept, a later one than the first. ``margin_s`` is how much dearer
@@ -505,7 +506,7 @@ class Plan(Record, frozen=True, kw_only=True):
     """By candidate, why its warm calls may not stand for later ones."""
     memory_returned: dict[str, Reason] = {}
     """By candidate, what its warm calls would gain if the C allocator kept what they free. The
-    totals are of programs as they come."""
+    totals are of programs as they come; their bounds reach to those that keep it."""
     filled_by: dict[str, list[CacheSetting]] = {}
     """By candidate, what a program must set for the filled caches that the totals have."""
     filled_by_default_s: dict[str, Seconds] = {}

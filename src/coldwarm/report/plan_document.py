@@ -76,7 +76,11 @@ def _remarks(plan: Plan) -> list[tuple[str, str]]:
     text = f"the warm calls of {moving} did not become steady: later ones may cost something else"
     remarks = [("not steady", text)] if moving else []
     remarks += [
-        ("memory", f"{name}: {words(reason)}; {CAUTION_ADVICE['allocator']}")
+        (
+            "memory",
+            f"{name}: {words(reason)}, and the intervals reach down to that;"
+            f" {CAUTION_ADVICE['allocator']}",
+        )
         for name, reason in plan.memory_returned.items()
     ]
     remarks += _extrapolated(plan) + _making(plan) + _few(plan)

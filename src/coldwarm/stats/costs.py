@@ -115,6 +115,10 @@ class Costs:
     """Seconds that compiling ahead of time took, in no other figure; ``None``: there was none."""
     later: _Later | None = None
     """How the measured calls after the second one differ from ``warm``; ``None``: not at all."""
+    kept_s: float = 0.0
+    """By how much a further call may be shorter where the C allocator keeps freed memory. Whether
+    it does depends on all that a program allocates: a loop of the same calls in a program of
+    one's own may have either."""
 
     @property
     def measured_calls(self) -> int | None:
@@ -165,7 +169,16 @@ def _costs(case: CaseResult) -> Costs:
         by_shape=_by_shape(valid),
         made_s=making_s(case),
         later=after,
+        kept_s=_kept_s(case, series[WARM_CALL]),
     )
+
+
+def _kept_s(case: CaseResult, rate_s: Series) -> float:
+    """Return the most that a further call saves where memory is kept, of what was compared."""
+    kept = None if case.warm is None else case.warm.kept_memory
+    if kept is None or not rate_s or kept.comparison.low is None:
+        return 0.0
+    return max(0.0, 1 - kept.comparison.low) * math.fsum(rate_s.values()) / len(rate_s)
 
 
 def making_s(case: CaseResult) -> float | None:

@@ -334,14 +334,23 @@ def _others(name: str, job: Job, *candidates: Costs) -> int:
 
 
 def _bounds(one: Costs, job: Job) -> tuple[float, float] | tuple[None, None]:
-    """Bound the total, whatever new shapes cost; by nothing where there are too few processes."""
+    """Bound the total, whatever new shapes cost and wherever freed memory goes.
+
+    By nothing where there are too few processes.
+    """
     found = _between(expected(_paid(one, job)), expected(_paid(one, job, 1.0)))
     for name in job.terms:
         if number := _others(name, job, one):
             middle = expected_s([(1.0, one.series[name])])
             among = paired(list(one.by_shape.values()), CONFIDENCE).not_negative
             found = widened(found, number, middle, among)
+    found = Interval(found.middle, found.low - _kept_s(one, job), found.high)
     return found.not_negative.ends
+
+
+def _kept_s(one: Costs, job: Job) -> float:
+    """Return the most that a job saves where a program's allocator keeps freed memory."""
+    return one.kept_s * job.terms.get(WARM_CALL, 0)
 
 
 def _margin_s(one: Costs, best: Costs, job: Job) -> float:
@@ -373,7 +382,9 @@ def _between(least: Interval, most: Interval) -> Interval:
 def _process_bounds(one: Costs, job: Job) -> tuple[float, float] | tuple[None, None]:
     """Return where one process of the job will lie, whatever new shapes cost."""
     least, most = (one_process(_paid(one, job.of_one, share)) for share in (0.0, 1.0))
-    return (None, None) if least is None or most is None else (least[0], most[1])
+    if least is None or most is None:
+        return None, None
+    return max(0.0, least[0] - _kept_s(one, job.of_one)), most[1]
 
 
 def _rounds_of(one: Costs, job: Job) -> tuple[int, int]:
