@@ -245,8 +245,9 @@ class CallRange(Record, frozen=True, kw_only=True):
     """Numbers of calls of one process, and which candidate is the cheapest there.
 
     ``among`` are the candidates that may be the cheapest somewhere in the range: every other one is
-    dearer than one of them. ``cheapest`` is the only one of these; ``None``: several are left, and
-    this run cannot tell.
+    dearer than one of them. ``cheapest`` is the only one of these; ``None``: several are left.
+    Where all of them cost the same within a relative difference, ``same_within`` is that
+    difference; else this run cannot tell.
     """
 
     from_calls: Count
@@ -255,6 +256,7 @@ class CallRange(Record, frozen=True, kw_only=True):
     """The last one; ``None``: the range has no end."""
     cheapest: str | None
     among: list[str]
+    same_within: Positive | None = None
 
 
 class ByCalls(Record, frozen=True, kw_only=True):

@@ -1,24 +1,24 @@
-"""The answer of each workload in words: at most three lines, the same in every view."""
+"""The answer of each workload in words: a row for each range of calls, the same in every view."""
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from coldwarm.contracts.base import WARM
+from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.report import units
 from coldwarm.report.document import Piece
 from coldwarm.report.headline import bounds, ratio
-from coldwarm.report.sentences import counted, words
+from coldwarm.report.sentences import counted, with_advice, words
 from coldwarm.report.words import LOOP_HEADINGS, MARKS, MODE_NAMES, MOST_NAMED, either
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from coldwarm.contracts.answer import Answer, ByCalls, CallRange, Judged, Lead
-    from coldwarm.contracts.reasons import Reason
 
 TITLE = "The answer"
 _CHEAPEST = "cheapest"
@@ -26,6 +26,8 @@ _CANNOT = "this run cannot tell"
 _EXTRAPOLATED = " (extrapolated)"
 _DIGITS = 2
 """Digits of an estimate, whose bounds are told exactly."""
+_MOST_ROWS = 6
+"""Ranges of which each has a row; of more, open neighbours are told together."""
 
 
 class Line(NamedTuple):
@@ -56,133 +58,145 @@ def _name(answer: Answer) -> str:
 
 
 def _calls(answer: Answer) -> Iterator[Line]:
+    """Yield a row for each range of calls, then what else is known of them."""
     if answer.scenario and len(answer.candidates) > 1:
         yield Line("by calls", (Piece(words(answer.null_reasons["by_calls"])),))
-    if not answer.by_calls:
-        return
-    by = answer.reading("process") or answer.by_calls[0]
-    if len(by.candidates) + len(by.left_out) <= 1:
-        return
-    said = [*_ranges(by)]
-    if answer.reading("process") is None:
-        said.append(Piece(" with filled caches"))
-    if by.ranges:
-        sure = [f"{100 * by.confidence:g} %{_reach(by)}", counted(by.n_rounds or 0, "round")]
-        sure += [f"without {without}"] if (without := _without(answer, by)) else []
-        said.append(Piece(f" ({', '.join(sure)})"))
-    changed = [one for one in answer.changes if one.code != "longer_process"]
-    said += [Piece(f"; {words(one)}{_beyond(answer, one)}") for one in changed]
-    yield Line(_CHEAPEST, tuple(said))
+    empty, filled = answer.reading("process"), answer.reading("cached")
+    if empty is not None and len(empty.candidates) + len(empty.left_out) > 1:
+        yield from _rows(empty)
+    if filled is not None and len(filled.candidates) + len(filled.left_out) > 1:
+        yield Line(MODE_NAMES[FILLED], tuple(_joined(filled)))
+    yield from _unjudged(answer)
+    yield from (
+        Line("further shape", (Piece(words(one)),))
+        for one in answer.changes
+        if one.code == "more_shapes"
+    )
 
 
-def _beyond(answer: Answer, change: Reason) -> str:
-    """Say where a change with filled caches begins beyond what was measured."""
-    filled = answer.reading("cached")
-    calls = change.values.get("n_calls")
-    if change.code != "filled_caches" or filled is None or not isinstance(calls, int):
-        return ""
-    return _EXTRAPOLATED if filled.is_extrapolated(calls) else ""
-
-
-def _reach(by: ByCalls) -> str:
-    """Say up to how many calls that was measured, where anything is said of more."""
-    measured = by.measured_calls
-    if measured is None or by.ranges[-1].to_calls is not None:
-        return ""
-    return f" up to {units.count(measured)} calls, from there extrapolated"
-
-
-def _ranges(by: ByCalls) -> Iterator[Piece]:
-    """Say who is the cheapest from how many calls on, and where nobody can tell."""
+def _rows(by: ByCalls) -> Iterator[Line]:
+    """Yield who is the cheapest in each range, and how sure that is."""
     if not by.ranges:
-        yield Piece(_CANNOT, "undecided")
-        yield Piece(f": {words(by.reason)}" if by.reason else "")
+        yield Line("by calls", tuple(_nobody(by)))
         return
-    told = by.told
-    if not told:
-        yield Piece(_CANNOT, "undecided")
-        yield Piece(f" at any number of calls: {either(by.candidates)}")
-        return
-    joined = _joined(told)
-    for place, one in enumerate(joined):
-        yield from _range(by, joined, place, one)
-    gaps = _gaps(told)
-    if not gaps and len(joined) == 1:
-        yield Piece(" at any number of calls")
-    if gaps:
-        yield Piece(f"; {' and '.join(gaps)} ")
-        yield Piece(_CANNOT, "undecided")
+    for place, one in enumerate(_shown(by)):
+        yield Line(_numbers(one, " calls" if place == 0 else ""), tuple(_who(by, one)))
+    measured = by.measured_calls
+    beyond = measured is not None and by.ranges[-1].from_calls <= measured
+    reach = f"; beyond {units.count(measured)} calls extrapolated" if beyond and measured else ""
+    sure = f"{100 * by.confidence:g} %, {counted(by.n_rounds or 0, 'round')}{reach}"
+    yield Line("how sure", (Piece(sure, "dim"),))
 
 
-def _joined(told: Sequence[CallRange]) -> list[CallRange]:
-    """Return the ranges with those that name the same candidates one after another as one."""
-    found: list[CallRange] = []
-    for one in told:
-        if found and found[-1].among == one.among:
-            found[-1] = replace(found[-1], to_calls=one.to_calls)
-        else:
-            found.append(one)
+def _joined(by: ByCalls) -> Iterator[Piece]:
+    """Yield the same in one line."""
+    if not by.ranges:
+        yield from _nobody(by)
+        return
+    for place, one in enumerate(_shown(by)):
+        yield Piece(f"{' · ' if place else ''}{_numbers(one, ' calls' if place == 0 else '')}: ")
+        yield from _who(by, one)
+
+
+def _nobody(by: ByCalls) -> Iterator[Piece]:
+    yield Piece("no answer yet", "undecided")
+    if by.reason is not None:
+        yield Piece(f": {with_advice(by.reason)}")
+
+
+def _shown(by: ByCalls) -> list[CallRange]:
+    """Return the ranges, neighbours in which nobody can tell joined where there are many."""
+    found = [*by.ranges]
+    while len(found) > _MOST_ROWS:
+        open_ones = [
+            place
+            for place, (one, other) in enumerate(pairwise(found))
+            if _is_open(one) and _is_open(other)
+        ]
+        if not open_ones:
+            break
+        place = min(open_ones, key=lambda at: _width(found[at]) + _width(found[at + 1]))
+        one, other = found[place : place + 2]
+        among = [name for name in by.candidates if name in {*one.among, *other.among}]
+        found[place : place + 2] = [replace(one, to_calls=other.to_calls, among=among)]
     return found
 
 
-def _range(by: ByCalls, told: Sequence[CallRange], place: int, one: CallRange) -> Iterator[Piece]:
-    beyond = by.is_extrapolated(one.from_calls)
-    names = f"{either(one.among)}{_EXTRAPOLATED if beyond else ''}"
-    who = Piece(names, _CHEAPEST if one.cheapest and not beyond else "")
-    of = " calls of a process" if place == 0 else ""
-    last = place == len(told) - 1
-    if place == 0 and one.from_calls == 1:
-        yield who
-        if last and one.to_calls is not None:
-            yield Piece(f" up to {units.count(one.to_calls)}{of}")
-        elif not last:
-            yield Piece(f" below {_begin(by, told, 1)}{of}")
+def _is_open(one: CallRange) -> bool:
+    return one.cheapest is None and one.same_within is None
+
+
+def _width(one: CallRange) -> float:
+    return math.inf if one.to_calls is None else math.log(one.to_calls / one.from_calls)
+
+
+def _numbers(one: CallRange, noun: str) -> str:
+    """Write the numbers of calls of a range."""
+    begin = units.count(one.from_calls)
+    if one.to_calls is None:
+        return (
+            f"any number{' of' if noun else ''}{noun}"
+            if one.from_calls == 1
+            else f"from {begin}{noun}"
+        )
+    return (
+        f"{begin}{noun}"
+        if one.to_calls == one.from_calls
+        else f"{begin}–{units.count(one.to_calls)}{noun}"
+    )
+
+
+def _who(by: ByCalls, one: CallRange) -> Iterator[Piece]:
+    """Yield who is the cheapest in a range; where that is open, who may be, and a best guess."""
+    extrapolated = _EXTRAPOLATED if by.is_extrapolated(one.from_calls) else ""
+    if one.cheapest is not None:
+        yield Piece(one.cheapest, "" if extrapolated else _CHEAPEST)
+        yield Piece(extrapolated)
         return
-    if place == 1 and told[0].from_calls == 1:
-        yield Piece(", from there ")
-    else:
-        yield Piece(f"{', ' if place else ''}from {_begin(by, told, place)}{of} ")
-    yield who
+    if one.same_within is not None:
+        yield Piece(either(one.among))
+        yield Piece(f": the same within {100 * one.same_within:g} %", "same")
+        yield Piece(extrapolated)
+        return
+    yield Piece("not decided", "undecided")
+    out = [name for name in by.candidates if name not in one.among]
+    excluded = f"; {_listed(out)} excluded" if out else ""
+    guess = _guess(by, one)
+    yield Piece(
+        f": {either(one.among)}{f' (best guess: {guess})' if guess else ''}{excluded}{extrapolated}"
+    )
 
 
-def _begin(by: ByCalls, told: Sequence[CallRange], place: int) -> str:
-    """Write from how many calls on a range holds: as estimated, where others lie before it."""
-    one = told[place]
-    after = (told[place - 1].to_calls or 0) if place else one.from_calls
-    begun = [
-        each.value
+def _guess(by: ByCalls, one: CallRange) -> str:
+    """Say what the costs say of an open range without their scatter."""
+    before = [each for each in by.estimates if each.value <= one.from_calls]
+    within = [
+        each
         for each in by.estimates
-        if after < each.value <= one.from_calls and each.cheapest in one.among
+        if one.from_calls < each.value and (one.to_calls is None or each.value <= one.to_calls)
     ]
-    if not begun or begun[-1] == one.from_calls:
-        return units.count(one.from_calls)
-    return f"about {units.count(int(float(f'{begun[-1]:.{_DIGITS - 1}e}')))}"
+    parts = [each.cheapest for each in before[-1:]]
+    parts += [f"{each.cheapest} from about {_rounded(each.value)}" for each in within]
+    return ", ".join(parts) if len(parts) <= MOST_NAMED else ""
 
 
-def _gaps(told: Sequence[CallRange]) -> list[str]:
-    """Name the numbers of calls at which nobody can tell."""
-    gaps = []
-    if told[0].from_calls > 1:
-        gaps.append(f"below {units.count(told[0].from_calls)}")
-    for before, after in pairwise(told):
-        end = before.to_calls or 0
-        if after.from_calls - end > 1:
-            gaps.append(f"between {units.count(end)} and {units.count(after.from_calls)}")
-    if told[-1].to_calls is not None:
-        gaps.append(f"above {units.count(told[-1].to_calls)}" if len(told) > 1 else "above")
-    return gaps
+def _rounded(number: int) -> str:
+    return units.count(int(float(f"{number:.{_DIGITS - 1}e}")))
 
 
-def _without(answer: Answer, by: ByCalls) -> str:
-    """Name what was not compared: with too few processes, and what was not measured at all.
+def _unjudged(answer: Answer) -> Iterator[Line]:
+    """Yield of whom nothing is said, and why.
 
     What needs a device that is not here is no choice here; the list of cases has it.
     """
-    few = _listed([*by.left_out])
-    lacking = [k for k, why in answer.not_measured.items() if why.code != "gpu_unavailable"]
-    if len(lacking) > MOST_NAMED:
-        return " and ".join(filter(None, (few, f"{len(lacking)} not measured")))
-    return ", ".join(filter(None, (few, *lacking)))
+    why = {name: reason for by in answer.by_calls[:1] for name, reason in by.left_out.items()}
+    why |= {k: one for k, one in answer.not_measured.items() if one.code != "gpu_unavailable"}
+    said: dict[str, list[str]] = {}
+    for candidate, reason in why.items():
+        said.setdefault(with_advice(reason), []).append(candidate)
+    text = "; ".join(f"{_listed(names)}: {reason}" for reason, names in said.items())
+    if text:
+        yield Line("not judged", (Piece(text),))
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from itertools import groupby, pairwise
+from itertools import combinations, groupby, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -35,7 +35,7 @@ from coldwarm.stats.expected import middle_s
 from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_CONFIDENCE
 from coldwarm.stats.outcome import differing
 from coldwarm.stats.outcome import doubt_of_control as doubt
-from coldwarm.stats.ratio import FAR
+from coldwarm.stats.ratio import FAR, THRESHOLD
 from coldwarm.stats.selection import counts
 
 if TYPE_CHECKING:
@@ -129,6 +129,7 @@ def _by_calls(
     asked = set(_asked(cases))
     held = {case.candidate: why for case in cases if (why := held_back(case)) is not None}
     needed = {reading: {_MODES[reading], WARM} for reading in READINGS}
+    threshold = max((o.threshold for case in cases for o in case.comparisons), default=THRESHOLD)
     measured = [reading for reading in READINGS if asked >= needed[reading]]
     for reading in measured:
         why = _doubt(controls, needed[reading])
@@ -136,7 +137,7 @@ def _by_calls(
             yield _without_ranges(reading, why)
             continue
         told = [one for one in known if one.candidate not in held]
-        found = by_calls(told, reading, len(measured))
+        found = by_calls(told, reading, len(measured), threshold)
         few = (
             min(held.values(), default=None, key=lambda one: one.code)
             if len(told) < _FEWEST
@@ -207,12 +208,17 @@ class _State(NamedTuple):
     """The candidates that may be the cheapest."""
     estimate: str
     """The one with the lowest cost, as far as scatter lets that be seen."""
+    same: bool
+    """Whether several are left that all cost the same, within the difference that matters."""
 
 
-def by_calls(known: Sequence[Costs], reading: Reading, n_readings: int = 1) -> ByCalls:
+def by_calls(
+    known: Sequence[Costs], reading: Reading, n_readings: int = 1, threshold: float = THRESHOLD
+) -> ByCalls:
     """Return the ranges of calls in which a candidate is the cheapest, and where nobody can tell.
 
-    ``n_readings``: how many are told at once, whose ranges are to be true together.
+    ``n_readings``: how many are told at once, whose ranges are to be true together. ``threshold``:
+    the relative difference up to which candidates are the same.
 
     A candidate without the costs of a reading, or with those of too few processes, is left out.
     """
@@ -231,12 +237,12 @@ def by_calls(known: Sequence[Costs], reading: Reading, n_readings: int = 1) -> B
     error = _ERROR / (len(compared) - 1) / n_readings
 
     def states(calls: Sequence[float]) -> list[_State]:
-        return _states(names, pairs, np.array(calls, dtype=np.float64), error)
+        return _states(names, pairs, np.array(calls, dtype=np.float64), error, threshold)
 
     found = list(_changes(states, _tried()))
     return ByCalls(
         reading=reading,
-        ranges=_ranges(found),
+        ranges=_ranges(found, threshold),
         estimates=_estimates(found),
         candidates=names,
         left_out=left_out,
@@ -279,12 +285,14 @@ def _states(
     pairs: Mapping[tuple[int, int], Dearer],
     calls: Floats,
     error: float,
+    threshold: float,
 ) -> list[_State]:
     """Return what is known at each of these numbers of calls."""
     out = np.zeros((len(names), len(calls)), dtype=bool)
     lost = np.zeros((len(names), len(calls)), dtype=np.int64)
+    alike: dict[tuple[int, int], Flags] = {}
     for (place, other), held in pairs.items():
-        middle, sure = _signs(held, calls, error)
+        middle, sure, alike[place, other] = _signs(held, calls, error, threshold)
         out[place] |= sure > 0
         out[other] |= sure < 0
         lost[place] += middle > 0
@@ -293,25 +301,31 @@ def _states(
     best = lost.argmin(axis=0)
     return [
         _State(
-            tuple(name for name, gone in zip(names, out[:, at], strict=True) if not gone),
+            tuple(names[place] for place in left),
             names[int(best[at])],
+            len(left) > 1 and all(alike[pair][at] for pair in combinations(left, 2)),
         )
-        for at in range(len(calls))
+        for at, left in enumerate(np.flatnonzero(~gone).tolist() for gone in out.T)
     ]
 
 
-def _signs(held: Dearer, calls: Floats, error: float) -> tuple[Signs, Signs]:
+def _signs(
+    held: Dearer, calls: Floats, error: float, threshold: float
+) -> tuple[Signs, Signs, Flags]:
     """Return which of two is the dearer at each number of calls, and which surely is: 1, the first.
 
-    -1 is the other one, and 0: neither.
+    -1 is the other one, and 0: neither. Also whether they are surely the same.
     """
     few = held.n < FEWEST_FOR_CONFIDENCE
     middle, low, high = held.bounded(calls, 1 - (error / _FEW if few else error))
+    band = held.band(calls, threshold)
+    same = (low >= -band) & (high <= band) & (not few)
     least, greatest = held.extent(calls)
     far = math.log(FAR)
     # As verdicts do (``ratio``): few rounds tell what every one of them puts far apart.
     sure = _sides((low > 0) | (few & (least > far)), (high < 0) | (few & (greatest < -far)))
-    return _sides(middle > 0, middle < 0), sure if held.n >= _FEWEST_ROUNDS else np.zeros_like(sure)
+    sure = sure if held.n >= _FEWEST_ROUNDS else np.zeros_like(sure)
+    return _sides(middle > 0, middle < 0), sure, same
 
 
 def _sides(first: Flags, other: Flags) -> Signs:
@@ -344,20 +358,21 @@ def _changes(
         yield from inner
 
 
-def _ranges(found: Sequence[tuple[int, _State]]) -> list[CallRange]:
+def _ranges(found: Sequence[tuple[int, _State]], threshold: float) -> list[CallRange]:
     begins = [
-        (next(iter(members))[0], among)
-        for among, members in groupby(found, key=lambda change: change[1].among)
+        (next(iter(members))[0], *said)
+        for said, members in groupby(found, key=lambda one: (one[1].among, one[1].same))
     ]
-    ends = [begin - 1 for begin, _ in begins[1:]]
+    ends = [begin - 1 for begin, *_ in begins[1:]]
     return [
         CallRange(
             from_calls=begin,
             to_calls=end,
             cheapest=among[0] if len(among) == 1 else None,
             among=list(among),
+            same_within=threshold if same else None,
         )
-        for (begin, among), end in zip(begins, [*ends, None], strict=True)
+        for (begin, among, same), end in zip(begins, [*ends, None], strict=True)
     ]
 
 

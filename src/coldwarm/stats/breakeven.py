@@ -26,7 +26,7 @@ import numpy as np
 from coldwarm.contracts.answer import BreakEven
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.costs import FEWEST, WARM_CALL, Costs, measured_calls
-from coldwarm.stats.expected import left_out, margin, whole_rounds
+from coldwarm.stats.expected import left_out, margin, middle_s, whole_rounds
 from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_INTERVAL, Interval, paired_rows
 
 if TYPE_CHECKING:
@@ -250,6 +250,8 @@ class Dearer:
     """At numbers of calls, its centre and the bounds of that at a confidence."""
     extent: Callable[[Floats], tuple[Floats, Floats]]
     """At numbers of calls, the least and the greatest log-ratio that was seen."""
+    band: Callable[[Floats, float], Floats]
+    """At numbers of calls, how much a relative difference is in that unit."""
     n: int
     """Rounds that both have; where none are common, processes of the side that has fewer."""
     basis: Reason
@@ -264,11 +266,13 @@ def dearer(ours: Costs, theirs: Costs, needed: Needed) -> Dearer:
         n_ours, n_theirs = (min(len(s) for _, s in side) for side in (first, second))
         apart = because("separate_processes", n_processes=n_ours, n_baseline=n_theirs)
         paid = [lambda calls, one=one: _paid(one, needed, calls) for one in (ours, theirs)]
-        return Dearer(_by_sides(*paid), _extent(*paid), min(n_ours, n_theirs), apart)
+        n = min(n_ours, n_theirs)
+        return Dearer(_by_sides(*paid), _extent(*paid), _share_of_less(*paid), n, apart)
     logs = _logs(ours, theirs, needed, rounds)
     return Dearer(
         lambda calls, confidence: paired_rows(logs(calls), confidence),
         lambda calls: (logs(calls).min(axis=1), logs(calls).max(axis=1)),
+        lambda calls, share: np.full(len(calls), math.log1p(share)),
         len(rounds),
         _basis(len(rounds), left_out(first, second)),
     )
@@ -340,6 +344,15 @@ def _by_sides(ours: Paid, theirs: Paid) -> Callable[[Floats, float], Bounds]:
         return middle, low, high
 
     return bounded
+
+
+def _share_of_less(ours: Paid, theirs: Paid) -> Callable[[Floats, float], Floats]:
+    """Return a share of the lower total, at each number of calls."""
+
+    def band(calls: Floats, share: float) -> Floats:
+        return np.array([share * min(middle_s(ours(n)), middle_s(theirs(n))) for n in calls])
+
+    return band
 
 
 def _extent(ours: Paid, theirs: Paid) -> Callable[[Floats], tuple[Floats, Floats]]:
