@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from msgspec.structs import replace
 
@@ -12,13 +12,15 @@ from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.report import units
 from coldwarm.report.document import Piece
 from coldwarm.report.headline import bounds, ratio
-from coldwarm.report.sentences import counted, with_advice, words
+from coldwarm.report.sentences import counted, words
 from coldwarm.report.words import LOOP_HEADINGS, MARKS, MODE_NAMES, MOST_NAMED, either
+from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from coldwarm.contracts.answer import Answer, ByCalls, CallRange, Judged, Lead
+    from coldwarm.contracts.reasons import Reason
 
 TITLE = "The answer"
 _CHEAPEST = "cheapest"
@@ -26,6 +28,7 @@ _CANNOT = "this run cannot tell"
 _EXTRAPOLATED = " (extrapolated)"
 _DIGITS = 2
 """Digits of an estimate, whose bounds are told exactly."""
+_NEEDED = FEWEST_FOR_CONFIDENCE
 _MOST_ROWS = 6
 """Ranges of which each has a row; of more, open neighbours are told together."""
 
@@ -45,9 +48,9 @@ class Line(NamedTuple):
 def lines(answer: Answer) -> tuple[Line, ...]:
     """Return what a run says of a workload: the cheapest by calls, the first result, warm calls.
 
-    Nothing where there is one candidate alone.
+    Then what to do about what is open. Nothing where there is one candidate alone.
     """
-    return (*_calls(answer), *_figures(answer))
+    return (*_calls(answer), *_figures(answer), *_next_step(answer))
 
 
 def _name(answer: Answer) -> str:
@@ -100,8 +103,8 @@ def _joined(by: ByCalls) -> Iterator[Piece]:
 
 def _nobody(by: ByCalls) -> Iterator[Piece]:
     yield Piece("no answer yet", "undecided")
-    if by.reason is not None:
-        yield Piece(f": {with_advice(by.reason)}")
+    if by.reason is not None and by.reason not in by.left_out.values():
+        yield Piece(f": {words(by.reason)}")
 
 
 def _shown(by: ByCalls) -> list[CallRange]:
@@ -193,7 +196,7 @@ def _unjudged(answer: Answer) -> Iterator[Line]:
     why |= {k: one for k, one in answer.not_measured.items() if one.code != "gpu_unavailable"}
     said: dict[str, list[str]] = {}
     for candidate, reason in why.items():
-        said.setdefault(with_advice(reason), []).append(candidate)
+        said.setdefault(words(reason), []).append(candidate)
     text = "; ".join(f"{_listed(names)}: {reason}" for reason, names in said.items())
     if text:
         yield Line("not judged", (Piece(text),))
@@ -269,9 +272,7 @@ def _alone(judged: Judged, baseline: str) -> Iterator[Piece]:
         yield Piece(f" as {baseline}, within {100 * judged.threshold:g} %")
     elif verdict == "undecided":
         yield Piece(f"{judged.candidate} against {baseline}: ")
-        yield Piece("undecided", verdict)
-        between = bounds(judged)
-        yield Piece(f" ({between})" if between else "")
+        yield _open(judged)
     else:
         yield Piece(f"{judged.candidate} is ")
         yield Piece(ratio(judged), verdict)
@@ -286,8 +287,10 @@ def _parts(lead: Lead) -> Iterator[list[Piece]]:
         yield [Piece(_names(lead.same)), Piece(" the same", "same")]
     if lead.slower:
         yield _directed(lead.slower, None)
-    if lead.undecided:
-        yield [Piece(f"{_names(lead.undecided)} "), Piece("undecided", "undecided")]
+    if len(lead.undecided) > MOST_NAMED:
+        yield [_span(lead.undecided)]
+    else:
+        yield from ([Piece(f"{one.candidate} "), _open(one)] for one in lead.undecided)
 
 
 def _directed(judged: Sequence[Judged], fastest: str | None) -> list[Piece]:
@@ -306,6 +309,45 @@ def _directed(judged: Sequence[Judged], fastest: str | None) -> list[Piece]:
 
 def _verdict(judged: Judged) -> Piece:
     return Piece(ratio(judged), judged.verdict)
+
+
+def _open(judged: Judged) -> Piece:
+    """Say how far a candidate is from the baseline where that is no verdict."""
+    few = _few(judged.reason)
+    low, high = judged.low, judged.high
+    if few is None or not low or not high:
+        between = bounds(judged)
+        return Piece(f"undecided{f' ({between})' if between else ''}", "undecided")
+    way = _way(low, high)
+    seen = bounds(judged) if way is None else units.factor(low, high, way)
+    return Piece(f"{seen} in all {counted(few, 'round')}; a verdict needs {_NEEDED}", "undecided")
+
+
+def _way(low: float, high: float) -> Literal["faster", "slower"] | None:
+    """Return on which side of 1 both bounds lie."""
+    return "slower" if low > 1 else "faster" if high < 1 else None
+
+
+def _few(reason: Reason) -> int | None:
+    """Return the number of rounds where they are too few for a verdict; ``None``: they are not."""
+    found = [reason, *reason.parts]
+    if all(one.code != "few_for_verdict" for one in found):
+        return None
+    parts = [part for one in found for part in (one, *one.parts)]
+    numbers = (one.values.get("n_rounds", one.values.get("n_processes")) for one in parts)
+    return next((one for one in numbers if isinstance(one, int)), None)
+
+
+def _next_step(answer: Answer) -> Iterator[Line]:
+    """Say what to type for what is open."""
+    reasons = [one.reason for lead in answer.leads for one in lead.undecided]
+    left_out = [one for by in answer.by_calls for one in by.left_out.values()]
+    few = any(_few(one) is not None for one in reasons)
+    if few or any(one.code == "few_processes" for one in left_out):
+        yield Line("next step", (Piece(f"measure again with --min-runs {_NEEDED}"),))
+    elif reasons or any(_is_open(one) for by in answer.by_calls for one in by.ranges):
+        text = "a longer --time-budget, on an idle machine, narrows what is open"
+        yield Line("next step", (Piece(text),))
 
 
 def _span(judged: Sequence[Judged]) -> Piece:
