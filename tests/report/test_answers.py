@@ -1,4 +1,4 @@
-"""The answer says in at most three lines what the ranges and verdicts come to, and no more."""
+"""The answer has a row for each range of calls, a number in each, and a next step."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 Verdict = Literal["faster", "slower", "same", "undecided"]
 JOB = conftest.Job(modes=(conftest.WARM,))
 EVERYONE = ["numpy", "jax", "numba"]
+MOST_ROWS = 4
 
 
 def judged(candidate: str, verdict: Verdict, ratio: float) -> CaseResult:
@@ -28,7 +29,8 @@ def judged(candidate: str, verdict: Verdict, ratio: float) -> CaseResult:
 
 def told(*cases: CaseResult) -> list[str]:
     found = answer([conftest.case("numpy", JOB), *cases])
-    return [f"{one.label}: {one.text}" for one in answer_text.lines(found)]
+    rows = answer_text.lines(found)
+    return [f"{one.label}: {one.text}" for one in rows if one.label != "next step"]
 
 
 def ranges(
@@ -52,8 +54,8 @@ def ranges(
     )
 
 
-def of(by: ByCalls, *changes: Reason, **more: object) -> str:
-    """Return the line about the cheapest."""
+def of(by: ByCalls, *changes: Reason, **more: object) -> dict[str, str]:
+    """Return the rows about the cheapest, and what follows them."""
     made = Answer(
         group="matmul_512_f32",
         workload="matmul",
@@ -67,9 +69,9 @@ def of(by: ByCalls, *changes: Reason, **more: object) -> str:
         n_rounds=5,
     )
     made = msgspec.structs.replace(made, **more)
-    (line,) = answer_text.lines(made)
-    assert line.label == "cheapest"
-    return line.text
+    found = {one.label: one.text for one in answer_text.lines(made)}
+    assert len(found) == len(answer_text.lines(made)), "each row has a label of its own"
+    return found
 
 
 @pytest.mark.parametrize(
@@ -89,7 +91,7 @@ def of(by: ByCalls, *changes: Reason, **more: object) -> str:
         ),
         (
             [judged("a", "slower", 4.0), judged("b", "same", 1.0), judged("c", "undecided", 1.1)],
-            "b the same as numpy; a 3.8–4.2× slower; c undecided",
+            "b the same as numpy; a 3.8–4.2× slower; c undecided (1.06–1.16×)",
         ),
         (
             [judged(name, "slower", 2.0 + place) for place, name in enumerate("abcd")],
@@ -118,11 +120,11 @@ def test_who_is_the_fastest_is_told_from_bounds_that_do_not_meet() -> None:
     assert fastest([far[0], of_few]) is None
 
 
-SURE = " (95 %, 5 rounds)"
+LONGER = "a longer --time-budget, on an idle machine, narrows what is open"
 
 
 @pytest.mark.parametrize(
-    ("by", "text"),
+    ("by", "rows"),
     [
         (
             ranges(
@@ -130,87 +132,95 @@ SURE = " (95 %, 5 rounds)"
                 (401, 19_999, "numpy jax"),
                 (20_000, None, "jax"),
                 about=((1, "numpy"), (5_023, "jax")),
+                more="numba",
             ),
-            (
-                "numpy below about 5,000 calls of a process, from there jax; between 400 and 20,000"
-                " this run cannot tell"
-            ),
+            {
+                "1–400 calls": "numpy",
+                "401–19,999": (
+                    "not decided: numpy or jax (best guess: numpy, jax from about 5,000);"
+                    " numba excluded"
+                ),
+                "from 20,000": "jax",
+                "next step": LONGER,
+            },
         ),
-        (ranges((1, None, "numpy"), more="jax"), "numpy at any number of calls"),
+        (ranges((1, None, "numpy"), more="jax"), {"any number of calls": "numpy"}),
         (
-            ranges((1, None, "numpy jax")),
-            "this run cannot tell at any number of calls: jax or numpy",
-        ),
-        (
-            ranges((1, 40, "numpy"), (41, None, "numpy jax")),
-            "numpy up to 40 calls of a process; above this run cannot tell",
+            ranges((1, None, "numpy jax"), about=((1, "jax"),)),
+            {
+                "any number of calls": "not decided: numpy or jax (best guess: jax)",
+                "next step": LONGER,
+            },
         ),
         (
             ranges((1, 1, "numpy"), (2, 40, "numpy jax"), (41, None, "numpy")),
-            "numpy; between 1 and 41 this run cannot tell",
-        ),
-        (
-            ranges((1, 40, "numpy jax"), (41, None, "jax")),
-            "from 41 calls of a process jax; below 41 this run cannot tell",
-        ),
-        (
-            ranges(
-                (1, 8, "numpy"),
-                (9, 20, "numpy numba"),
-                (21, 60, "numba"),
-                (61, 700, "numba jax"),
-                (701, None, "jax"),
-                about=((1, "numpy"), (12, "numba"), (300, "jax")),
-            ),
-            (
-                "numpy below about 12 calls of a process, from there numba, from about 300 jax;"
-                " between 8 and 21 and between 60 and 701 this run cannot tell"
-            ),
-        ),
-        (
-            ranges((1, 8, "numpy"), (9, 20, "numpy numba jax"), (21, None, "numba jax")),
-            (
-                "numpy below 21 calls of a process, from there numba or jax; between 8 and 21"
-                " this run cannot tell"
-            ),
+            {
+                "1 call": "numpy",
+                "2–40": "not decided: numpy or jax",
+                "from 41": "numpy",
+                "next step": LONGER,
+            },
         ),
     ],
 )
-def test_ranges_of_calls_in_words(by: ByCalls, text: str) -> None:
-    assert of(by) == text + SURE
+def test_each_range_of_calls_has_a_row(by: ByCalls, rows: dict[str, str]) -> None:
+    found = of(by)
+    assert found.pop("how sure") == "95 %, 5 rounds"
+    assert found == rows
 
 
-def test_what_would_change_it_and_who_is_missing_is_told() -> None:
+def test_candidates_that_cost_the_same_are_an_answer() -> None:
+    by = ranges((1, 40, "numpy"), (41, None, "numpy jax"))
+    same = msgspec.structs.replace(by.ranges[1], same_within=0.02)
+    found = of(msgspec.structs.replace(by, ranges=[by.ranges[0], same]))
+    assert found["from 41"] == "numpy or jax: the same within 2 %"
+    assert "next step" not in found
+
+
+def test_of_many_ranges_open_neighbours_share_a_row() -> None:
+    names = "abcdefgh"
+    parts = [(2**n, 2 ** (n + 1) - 1, f"{names[n]} {names[n + 1]}") for n in range(7)]
+    by = ranges(*parts, (128, None, "h"))
+    rows = [one for one in of(by) if one not in {"how sure", "next step"}]
+    assert len(rows) == MOST_ROWS
+    assert rows[0].startswith("1–")
+    assert rows[-1] == "from 128"
+
+
+def test_who_is_not_judged_is_named_with_the_reason() -> None:
     by = ranges((1, None, "numpy"), more="jax")
-    changes = [
-        because("filled_caches", candidate_names=["jax", "numba"], n_calls=90),
-        because("longer_process", candidate_names=["jax"], n_calls=900),
+    few = because("few_processes", n_processes=2, n_needed=3)
+    found = of(
+        msgspec.structs.replace(by, left_out={"torch": few}),
         because("more_shapes", candidate="jax", extra_s=0.25),
-    ]
-    failed = {"not_measured": {"numba": because("correctness_gate")}}
-    assert of(by, *changes, **failed) == (
-        "numpy at any number of calls (95 %, 5 rounds, without numba); with filled caches jax or"
-        " numba from 90 calls on; each further shape costs jax 250 ms more"
+        not_measured={
+            "numba": because("correctness_gate"),
+            "gpu": because("gpu_unavailable"),
+        },
     )
-    one = because("filled_caches", candidate_names=["jax"], n_calls=1)
-    assert of(by, one).endswith("with filled caches jax from the first call on")
+    assert found["not judged"] == (
+        "torch: an interval needs at least 3 processes, not 2; numba: its answer is wrong"
+    )
+    assert found["further shape"] == "each further shape costs jax 250 ms more"
+    assert found["next step"] == "measure again with --min-runs 5"
 
 
-@pytest.mark.parametrize(("n_calls", "end"), [(40, "40 calls on"), (41, "on (extrapolated)")])
-def test_a_change_beyond_what_was_measured_is_extrapolated(n_calls: int, end: str) -> None:
+@pytest.mark.parametrize(("n_calls", "end"), [(40, "jax"), (41, "jax (extrapolated)")])
+def test_a_range_beyond_what_was_measured_is_extrapolated(n_calls: int, end: str) -> None:
     begin = [("numpy", 1, n_calls - 1), ("jax", n_calls, None)]
     filled = msgspec.structs.replace(
         ranges(*((a, b, name) for name, a, b in begin)), reading="cached", measured_calls=40
     )
-    change = because("filled_caches", candidate_names=["jax"], n_calls=n_calls)
     by = ranges((1, None, "numpy"), more="jax")
-    assert of(by, change, by_calls=[by, filled]).endswith(end)
+    assert of(by, by_calls=[by, filled])["filled caches"].endswith(end)
 
 
 def test_no_ranges_say_why() -> None:
     why = because("no_other_total")
     by = ByCalls(reading="process", ranges=[], candidates=["a"], left_out={"b": why}, reason=why)
-    assert of(by) == "this run cannot tell: no other candidate has a total"
+    found = of(by)
+    assert found["by calls"] == "no answer yet"
+    assert found["not judged"] == "b: no other candidate has a total"
 
 
 def test_a_scenario_has_no_number_of_calls_and_says_so() -> None:
@@ -221,7 +231,7 @@ def test_a_scenario_has_no_number_of_calls_and_says_so() -> None:
     assert "a call is a whole loop" in line.text
 
 
-def test_there_are_at_most_three_lines(cases: list[CaseResult]) -> None:
+def test_an_answer_is_short(cases: list[CaseResult]) -> None:
     for workload in dict.fromkeys(case.workload for case in cases):
         found = answer([case for case in cases if case.workload == workload])
-        assert 1 <= len(answer_text.lines(found)) <= len(("cheapest", "first result", "warm call"))
+        assert 1 <= len(answer_text.lines(found)) <= MOST_ROWS + len(("", "", "", "", "", ""))

@@ -55,7 +55,7 @@ def test_ranges_are_without_gap_and_hold_the_truth(lines: list[tuple[float, floa
     for before, after in pairwise(by.ranges):
         assert before.to_calls is not None
         assert after.from_calls == before.to_calls + 1
-        assert before.among != after.among
+        assert (before.among, before.same_within) != (after.among, after.same_within)
     for one in by.ranges:
         assert one.among
         assert (one.cheapest is None) == (len(one.among) > 1)
@@ -81,6 +81,25 @@ def test_candidates_that_cannot_be_told_apart_are_told_together() -> None:
     assert by.ranges[0].cheapest == "a"
     assert by.ranges[-1].among == ["b", "c"]
     assert by.told[-1] == by.ranges[-1]
+
+
+@pytest.mark.parametrize(("n", "same"), [(9, 0.02), (FEWEST, None)])
+def test_candidates_that_cost_the_same_are_the_same(n: int, same: float | None) -> None:
+    known = [costs("a", 1.0, 0.01, n), costs("b", 1.0, 0.01, n, noise=-1e-6)]
+    by = by_calls([*known, costs("c", 9.0, 0.1, n)], "process")
+    assert [(one.among, one.same_within) for one in by.ranges] == [(["a", "b"], same)]
+    assert by_calls(known, "process", threshold=1e-9).ranges[0].same_within is None
+
+
+def test_processes_of_other_rounds_can_cost_the_same() -> None:
+    n = 9
+    a, b = costs("a", 1.0, 0.01, n), costs("b", 1.0, 0.01, n)
+    later = {
+        name: {str(int(key) + n): value for key, value in series.items()}
+        for name, series in b.series.items()
+    }
+    by = by_calls([a, dataclasses.replace(b, series=later)], "process")
+    assert [one.same_within for one in by.ranges] == [0.02]
 
 
 def test_too_few_processes_give_no_winner_and_are_named() -> None:

@@ -282,14 +282,15 @@ def test_a_curve_bends_where_calls_change() -> None:
 def test_an_answer_says_from_where_on_it_is_extrapolated() -> None:
     dear_start = Program("dear", lambda n: 4.0 if n == 1 else 1 * MS)
     told = answer([case(Program("plain", steps((9**9, 3.0))), baseline=True), case(dear_start)])
-    (line,) = [one for one in lines(told) if one.label == "cheapest"]
+    rows = {one.label: one for one in lines(told)}
     by = told.reading("process")
     assert by is not None
     assert by.measured_calls is not None
     assert by.measured_calls < 2_000
-    assert "dear (extrapolated)" in line.text
-    assert f"95 % up to {by.measured_calls} calls, from there extrapolated" in line.text
-    headlines = [piece.text for piece in line.pieces if piece.verdict == "cheapest"]
+    assert rows["from 2,000"].text == "dear (extrapolated)"
+    assert f"; beyond {by.measured_calls:,} calls extrapolated" in rows["how sure"].text
+    pieces = [piece for line in rows.values() for piece in line.pieces]
+    headlines = [piece.text for piece in pieces if piece.verdict == "cheapest"]
     assert headlines == ["plain"], "what lies beyond carries no headline"
 
 

@@ -29,7 +29,7 @@ _EXTRAPOLATED = " (extrapolated)"
 _DIGITS = 2
 """Digits of an estimate, whose bounds are told exactly."""
 _NEEDED = FEWEST_FOR_CONFIDENCE
-_MOST_ROWS = 6
+_MOST_ROWS = 4
 """Ranges of which each has a row; of more, open neighbours are told together."""
 
 
@@ -69,7 +69,8 @@ def _calls(answer: Answer) -> Iterator[Line]:
         yield from _rows(empty)
     if filled is not None and len(filled.candidates) + len(filled.left_out) > 1:
         yield Line(MODE_NAMES[FILLED], tuple(_joined(filled)))
-    yield from _unjudged(answer)
+    if answer.by_calls and not answer.scenario:
+        yield from _unjudged(answer)
     yield from (
         Line("further shape", (Piece(words(one)),))
         for one in answer.changes
@@ -85,8 +86,7 @@ def _rows(by: ByCalls) -> Iterator[Line]:
     for place, one in enumerate(_shown(by)):
         yield Line(_numbers(one, " calls" if place == 0 else ""), tuple(_who(by, one)))
     measured = by.measured_calls
-    beyond = measured is not None and by.ranges[-1].from_calls <= measured
-    reach = f"; beyond {units.count(measured)} calls extrapolated" if beyond and measured else ""
+    reach = "" if measured is None else f"; beyond {units.count(measured)} calls extrapolated"
     sure = f"{100 * by.confidence:g} %, {counted(by.n_rounds or 0, 'round')}{reach}"
     yield Line("how sure", (Piece(sure, "dim"),))
 
@@ -135,18 +135,12 @@ def _width(one: CallRange) -> float:
 
 def _numbers(one: CallRange, noun: str) -> str:
     """Write the numbers of calls of a range."""
-    begin = units.count(one.from_calls)
-    if one.to_calls is None:
-        return (
-            f"any number{' of' if noun else ''}{noun}"
-            if one.from_calls == 1
-            else f"from {begin}{noun}"
-        )
-    return (
-        f"{begin}{noun}"
-        if one.to_calls == one.from_calls
-        else f"{begin}–{units.count(one.to_calls)}{noun}"
-    )
+    begin, end = units.count(one.from_calls), one.to_calls
+    if end is None:
+        return f"from {begin}{noun}" if one.from_calls > 1 else "any number of calls"
+    if end == one.from_calls:
+        return f"{begin}{noun.removesuffix('s') if end == 1 else noun}"
+    return f"{begin}–{units.count(end)}{noun}"
 
 
 def _who(by: ByCalls, one: CallRange) -> Iterator[Piece]:
@@ -165,9 +159,7 @@ def _who(by: ByCalls, one: CallRange) -> Iterator[Piece]:
     out = [name for name in by.candidates if name not in one.among]
     excluded = f"; {_listed(out)} excluded" if out else ""
     guess = _guess(by, one)
-    yield Piece(
-        f": {either(one.among)}{f' (best guess: {guess})' if guess else ''}{excluded}{extrapolated}"
-    )
+    yield Piece(f": {either(one.among)}{f' (best guess: {guess})' if guess else ''}{excluded}")
 
 
 def _guess(by: ByCalls, one: CallRange) -> str:
