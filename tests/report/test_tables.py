@@ -196,10 +196,12 @@ def test_the_answer_comes_first_and_colour_shows_it(
     text = shown(suite, cases[:7])
     said, _, table = text.partition("━━ The answer ")[2].partition("\n━━ ")
     assert flat(said.strip("━\n")) == (
+        "not judged 4 others: no reason was recorded; numba: its answer is wrong "
         "first result empty caches: numpy is the fastest; jax_jit_cpu 7.9–8.7× slower, "
         "torch_eager_cpu 10–11× slower, torch_compile_cpu 330–360× slower "
         "warm call jax_jit_cpu 2.2–2.4× faster, torch_compile_cpu 2.2–2.4× faster than numpy; "
-        "torch_eager_cpu undecided"
+        "torch_eager_cpu undecided (0.960–1.05×) "
+        "next step a longer --time-budget, on an idle machine, narrows what is open"
     )
     assert "jax_jit_cpu" in table
     told = markdown.text(view.document(suite, cases[:7], answers=answers(cases[:7])))

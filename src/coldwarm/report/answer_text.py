@@ -98,7 +98,7 @@ def _joined(by: ByCalls) -> Iterator[Piece]:
         return
     for place, one in enumerate(_shown(by)):
         yield Piece(f"{' · ' if place else ''}{_numbers(one, ' calls' if place == 0 else '')}: ")
-        yield from _who(by, one)
+        yield from _who(by, one, excluding=False)
 
 
 def _nobody(by: ByCalls) -> Iterator[Piece]:
@@ -108,20 +108,26 @@ def _nobody(by: ByCalls) -> Iterator[Piece]:
 
 
 def _shown(by: ByCalls) -> list[CallRange]:
-    """Return the ranges, neighbours in which nobody can tell joined where there are many."""
+    """Return the ranges; of many, an open one joined with its neighbour, which is open then too.
+
+    Those first of which the least is lost: what was told of a range, by its width.
+    """
     found = [*by.ranges]
     while len(found) > _MOST_ROWS:
-        open_ones = [
-            place
+        lost = {
+            place: sum(0.0 if _is_open(each) else 1 + _width(each) for each in (one, other))
             for place, (one, other) in enumerate(pairwise(found))
-            if _is_open(one) and _is_open(other)
-        ]
-        if not open_ones:
+            if _is_open(one) or _is_open(other)
+        }
+        if not lost:
             break
-        place = min(open_ones, key=lambda at: _width(found[at]) + _width(found[at + 1]))
+        place = min(lost, key=lambda at: (lost[at], _width(found[at]) + _width(found[at + 1])))
         one, other = found[place : place + 2]
         among = [name for name in by.candidates if name in {*one.among, *other.among}]
-        found[place : place + 2] = [replace(one, to_calls=other.to_calls, among=among)]
+        joined = replace(
+            one, to_calls=other.to_calls, among=among, cheapest=None, same_within=None
+        )
+        found[place : place + 2] = [joined]
     return found
 
 
@@ -143,8 +149,11 @@ def _numbers(one: CallRange, noun: str) -> str:
     return f"{begin}–{units.count(end)}{noun}"
 
 
-def _who(by: ByCalls, one: CallRange) -> Iterator[Piece]:
-    """Yield who is the cheapest in a range; where that is open, who may be, and a best guess."""
+def _who(by: ByCalls, one: CallRange, *, excluding: bool = True) -> Iterator[Piece]:
+    """Yield who is the cheapest in a range; where that is open, who may be, and a best guess.
+
+    ``excluding``: then also who cannot be.
+    """
     extrapolated = _EXTRAPOLATED if by.is_extrapolated(one.from_calls) else ""
     if one.cheapest is not None:
         yield Piece(one.cheapest, "" if extrapolated else _CHEAPEST)
@@ -157,7 +166,7 @@ def _who(by: ByCalls, one: CallRange) -> Iterator[Piece]:
         return
     yield Piece("not decided", "undecided")
     out = [name for name in by.candidates if name not in one.among]
-    excluded = f"; {_listed(out)} excluded" if out else ""
+    excluded = f"; {_listed(out)} excluded" if out and excluding else ""
     guess = _guess(by, one)
     yield Piece(f": {either(one.among)}{f' (best guess: {guess})' if guess else ''}{excluded}")
 

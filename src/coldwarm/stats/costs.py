@@ -174,9 +174,10 @@ def _costs(case: CaseResult) -> Costs:
 
 
 def _kept_s(case: CaseResult, rate_s: Series) -> float:
-    """Return the most that a further call saves where memory is kept, of what was compared."""
+    """Return the most that a further call saves where memory is kept; 0 where that is not told."""
     kept = None if case.warm is None else case.warm.kept_memory
-    if kept is None or not rate_s or kept.comparison.low is None:
+    told = kept is not None and kept.comparison.verdict == "faster"
+    if kept is None or not told or kept.comparison.low is None or not rate_s:
         return 0.0
     return max(0.0, 1 - kept.comparison.low) * math.fsum(rate_s.values()) / len(rate_s)
 

@@ -198,7 +198,7 @@ def test_markdown(run: Path, tmp_path: Path) -> None:
     assert call(str(run), "--out", str(out)).exit_code == 0
     text = out.read_text()
     assert "### matmul · 512 · f32" in text
-    assert "- cheapest: " in text
+    assert "- 1–309 calls: **numpy**" in text
     assert "all of 3 cases agree" in text
     assert "`coldwarm validate DIR`" in text
 
