@@ -124,9 +124,7 @@ def _shown(by: ByCalls) -> list[CallRange]:
         place = min(lost, key=lambda at: (lost[at], _width(found[at]) + _width(found[at + 1])))
         one, other = found[place : place + 2]
         among = [name for name in by.candidates if name in {*one.among, *other.among}]
-        joined = replace(
-            one, to_calls=other.to_calls, among=among, cheapest=None, same_within=None
-        )
+        joined = replace(one, to_calls=other.to_calls, among=among, cheapest=None, same_within=None)
         found[place : place + 2] = [joined]
     return found
 
