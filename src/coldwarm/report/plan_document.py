@@ -75,12 +75,9 @@ def _remarks(plan: Plan) -> list[tuple[str, str]]:
     moving = ", ".join(plan.not_steady)
     text = f"the warm calls of {moving} did not become steady: later ones may cost something else"
     remarks = [("not steady", text)] if moving else []
+    then = f"and the intervals reach down to that; {CAUTION_ADVICE['allocator']}"
     remarks += [
-        (
-            "memory",
-            f"{name}: {words(reason)}, and the intervals reach down to that;"
-            f" {CAUTION_ADVICE['allocator']}",
-        )
+        ("memory", f"{name}: {words(reason)}, {then}")
         for name, reason in plan.memory_returned.items()
     ]
     remarks += _extrapolated(plan) + _making(plan) + _few(plan)
