@@ -42,7 +42,7 @@ if __name__ == "__main__":
 WHOLE = "not tried with other data: it has no arguments"
 SOME = "tried with other data in x, not in how (how: coldwarm can make no other data of it)"
 BESIDE = re.compile(r"× faster \(not tried\)")
-UNTOLD = re.compile(r"this run cannot tell\W+slowly, over_a_global not tried with other data")
+UNTOLD = re.compile(r"not decided\W+slowly, over_a_global not tried with other data")
 FEW = ("--warm-only", "--min-runs", "5", "--max-runs", "5")
 FORMS = ("terminal", "stored", "page.html", "page.md", "page.pdf")
 FACES = ("text", "html", "markdown")

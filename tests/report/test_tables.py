@@ -197,15 +197,15 @@ def test_the_answer_comes_first_and_colour_shows_it(
     said, _, table = text.partition("━━ The answer ")[2].partition("\n━━ ")
     assert flat(said.strip("━\n")) == (
         "not judged 4 others: no reason was recorded; numba: its answer is wrong "
-        "first result empty caches: numpy is the fastest; jax_jit_cpu 7.9–8.7× slower, "
+        "first result vs numpy: jax_jit_cpu 7.9–8.7× slower, "
         "torch_eager_cpu 10–11× slower, torch_compile_cpu 330–360× slower "
-        "warm call jax_jit_cpu 2.2–2.4× faster, torch_compile_cpu 2.2–2.4× faster than numpy; "
+        "warm call vs numpy: jax_jit_cpu 2.2–2.4× faster, torch_compile_cpu 2.2–2.4× faster; "
         "torch_eager_cpu undecided (0.960–1.05×) "
         "next step a longer --time-budget, on an idle machine, narrows what is open"
     )
     assert "jax_jit_cpu" in table
     told = markdown.text(view.document(suite, cases[:7], answers=answers(cases[:7])))
-    assert told.index("numpy is the fastest") < told.index("| candidate |")
+    assert told.index("vs numpy: jax") < told.index("| candidate |")
     assert r"jax\_jit\_cpu **7.9–8.7× slower**" in told
     console = Console(width=80, file=io.StringIO(), force_terminal=True, color_system="standard")
     terminal.show(view.document(suite, cases[:7], answers=answers(cases[:7])), console)
@@ -224,13 +224,26 @@ def test_answers_of_several_workloads_stand_under_their_names(
 def test_what_to_heed_is_told_once_and_its_cure_too(
     suite: SuiteResult, cases: list[CaseResult]
 ) -> None:
-    for text in (shown(suite, cases), markdown.text(view.document(suite, cases))):
+    whole = markdown.text(view.document(suite, cases, verbose=True))
+    for text in (shown(suite, cases), whole):
         assert text.count("Caveats") == 1
-        assert flat(text).count("did not become steady; give it more time") == 1
+        assert flat(text).count("; give it more time with --time-budget") == 1
         assert flat(text).count("it keeps no cache") == 2
-    assert "all groups: torch_eager_cpu, torch_compile_cpu (2 of 5 processes)" in shown(
-        suite, cases, 160
-    )
+    named = "did not become steady: torch_eager_cpu, torch_compile_cpu (2 of 5 processes)"
+    assert f"all groups: the warm call {named}" in flat(shown(suite, cases))
+
+
+def test_in_short_the_worst_caveats_have_a_line_each(
+    suite: SuiteResult, cases: list[CaseResult]
+) -> None:
+    text = shown(suite, cases[:3], verbose=False)
+    assert len(text.splitlines()) <= 25
+    assert max(map(len, text.splitlines())) <= 80
+    told = text.strip().rpartition("\n\n")[2].splitlines()
+    assert len(told) <= 3
+    assert all(one[:1] != " " or "--verbose" in one for one in told), "each in one line"
+    assert "export" not in text
+    assert "import + first call" not in text
 
 
 def test_a_legend_has_what_is_there(suite: SuiteResult, cases: list[CaseResult]) -> None:

@@ -112,7 +112,7 @@ def test_nothing_is_told_against_a_baseline_that_was_not_tried(calls: OtherCalls
     assert (found.warm.fastest, found.warm.judged) == (None, [])
     assert [*found.warm.held_back] == ["c0"]
     told = [one for one in words.lines(found) if one.label == "warm call"]
-    assert told[0].text.startswith("this run cannot tell: c0 ")
+    assert told[0].text.startswith("not decided: c0 ")
 
 
 def test_where_one_is_left_nothing_is_the_cheapest() -> None:

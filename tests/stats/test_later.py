@@ -288,7 +288,7 @@ def test_an_answer_says_from_where_on_it_is_extrapolated() -> None:
     assert by.measured_calls is not None
     assert by.measured_calls < 2_000
     assert rows["from 2,000"].text == "dear (extrapolated)"
-    assert f"; beyond {by.measured_calls:,} calls extrapolated" in rows["how sure"].text
+    assert f"; beyond {by.measured_calls:,} calls extrapolated" in rows["1–1,999 calls"].text
     pieces = [piece for line in rows.values() for piece in line.pieces]
     headlines = [piece.text for piece in pieces if piece.verdict == "cheapest"]
     assert headlines == ["plain"], "what lies beyond carries no headline"

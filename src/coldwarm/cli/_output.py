@@ -113,9 +113,8 @@ def write_text(path: Path, text: str) -> None:
 
 def print_place(path: Path, *, verbose: bool) -> None:
     """Say where the artifacts lie, and what shows more of them."""
-    say(f"Artifacts: {path}", before="\n")
-    if not verbose:
-        say(f"More: coldwarm show {shlex.quote(str(path))} --verbose")
+    more = f"More: coldwarm show {shlex.quote(str(path))} --verbose"
+    say(f"Artifacts: {path}" if verbose else more, before="\n")
 
 
 def write_page(folder: Path) -> Path:

@@ -13,6 +13,7 @@ CacheMode = Literal[
     "cold_process_cold_cache", "cold_process_warm_cache", "warm_process", "first_ever"
 ]
 CACHE_MODES: tuple[CacheMode, ...] = get_args(CacheMode)
+EMPTY: CacheMode = "cold_process_cold_cache"
 WARM: CacheMode = "warm_process"
 FILLED: CacheMode = "cold_process_warm_cache"
 Allocator = Literal["as_it_is", "keeps_memory"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from msgspec.structs import replace
 
-from coldwarm.contracts.base import FILLED, WARM
+from coldwarm.contracts.base import EMPTY, FILLED, WARM
 from coldwarm.report import units
 from coldwarm.report.document import Piece
 from coldwarm.report.headline import bounds, ratio
@@ -17,19 +17,18 @@ from coldwarm.report.words import LOOP_HEADINGS, MARKS, MODE_NAMES, MOST_NAMED, 
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from coldwarm.contracts.answer import Answer, ByCalls, CallRange, Judged, Lead
     from coldwarm.contracts.reasons import Reason
 
 TITLE = "The answer"
 _CHEAPEST = "cheapest"
-_CANNOT = "this run cannot tell"
 _EXTRAPOLATED = " (extrapolated)"
 _DIGITS = 2
 """Digits of an estimate, whose bounds are told exactly."""
 _NEEDED = FEWEST_FOR_CONFIDENCE
-_MOST_ROWS = 4
+_MOST_ROWS = 3
 """Ranges of which each has a row; of more, open neighbours are told together."""
 
 
@@ -83,12 +82,17 @@ def _rows(by: ByCalls) -> Iterator[Line]:
     if not by.ranges:
         yield Line("by calls", tuple(_nobody(by)))
         return
-    for place, one in enumerate(_shown(by)):
-        yield Line(_numbers(one, " calls" if place == 0 else ""), tuple(_who(by, one)))
+    first, *others = _shown(by)
+    yield Line(_numbers(first, " calls"), (*_who(by, first), _sure(by)))
+    yield from (Line(_numbers(one, ""), tuple(_who(by, one))) for one in others)
+
+
+def _sure(by: ByCalls) -> Piece:
+    """Say how sure all ranges are together, and from which calls on they are extrapolated."""
     measured = by.measured_calls
     reach = "" if measured is None else f"; beyond {units.count(measured)} calls extrapolated"
-    sure = f"{100 * by.confidence:g} %, {counted(by.n_rounds or 0, 'round')}{reach}"
-    yield Line("how sure", (Piece(sure, "dim"),))
+    rounds = counted(by.n_rounds or 0, "round")
+    return Piece(f" · {100 * by.confidence:g} %, {rounds}{reach}", "dim")
 
 
 def _joined(by: ByCalls) -> Iterator[Piece]:
@@ -98,7 +102,7 @@ def _joined(by: ByCalls) -> Iterator[Piece]:
         return
     for place, one in enumerate(_shown(by)):
         yield Piece(f"{' · ' if place else ''}{_numbers(one, ' calls' if place == 0 else '')}: ")
-        yield from _who(by, one, excluding=False)
+        yield from _who(by, one, brief=True)
 
 
 def _nobody(by: ByCalls) -> Iterator[Piece]:
@@ -147,10 +151,10 @@ def _numbers(one: CallRange, noun: str) -> str:
     return f"{begin}–{units.count(end)}{noun}"
 
 
-def _who(by: ByCalls, one: CallRange, *, excluding: bool = True) -> Iterator[Piece]:
-    """Yield who is the cheapest in a range; where that is open, who may be, and a best guess.
+def _who(by: ByCalls, one: CallRange, *, brief: bool = False) -> Iterator[Piece]:
+    """Yield who is the cheapest in a range; where that is open, who may be.
 
-    ``excluding``: then also who cannot be.
+    Then also a best guess and who cannot be, but in a ``brief`` text.
     """
     extrapolated = _EXTRAPOLATED if by.is_extrapolated(one.from_calls) else ""
     if one.cheapest is not None:
@@ -164,9 +168,17 @@ def _who(by: ByCalls, one: CallRange, *, excluding: bool = True) -> Iterator[Pie
         return
     yield Piece("not decided", "undecided")
     out = [name for name in by.candidates if name not in one.among]
-    excluded = f"; {_listed(out)} excluded" if out and excluding else ""
+    names = ", ".join(out) if len(out) <= MOST_NAMED else f"the {len(out)} others"
+    named = either(one.among) if brief else _open_names(by, one)
+    yield Piece(f": {named}{f'; not {names}' if out and not brief else ''}")
+
+
+def _open_names(by: ByCalls, one: CallRange) -> str:
+    """Name who may be the cheapest in an open range, and a best guess."""
     guess = _guess(by, one)
-    yield Piece(f": {either(one.among)}{f' (best guess: {guess})' if guess else ''}{excluded}")
+    if guess in one.among and len(one.among) <= MOST_NAMED:
+        return either([f"{name}{' (best guess)' * (name == guess)}" for name in one.among])
+    return f"{either(one.among)}{f' (best guess: {guess})' if guess else ''}"
 
 
 def _guess(by: ByCalls, one: CallRange) -> str:
@@ -220,14 +232,17 @@ def _label(lead: Lead, *, loop: bool) -> str:
 
 
 def _said(lead: Lead) -> Iterator[Piece]:
-    """Say who is the fastest, and how the others stand to the baseline."""
-    if lead.mode != WARM:
+    """Say how the others stand to the baseline; in which caches, where these are not empty."""
+    if lead.mode not in {WARM, EMPTY}:
         yield Piece(f"{MODE_NAMES[lead.mode]}: ")
     if not lead.judged:
-        yield Piece(_CANNOT, "undecided")
+        yield Piece("not decided", "undecided")
         yield Piece(f": {_held(lead)}")
         return
-    yield from _told(lead)
+    yield Piece(f"vs {lead.baseline}: ")
+    for place, part in enumerate(_parts(lead)):
+        yield Piece("; " if place else "")
+        yield from part
     if lead.held_back:
         yield Piece(f"; {_held(lead)}")
 
@@ -240,69 +255,30 @@ def _held(lead: Lead) -> str:
     return "; ".join(f"{', '.join(names)} {mark}" for mark, names in marks.items())
 
 
-def _told(lead: Lead) -> Iterator[Piece]:
-    if len(lead.judged) == 1:
-        yield from _alone(lead.judged[0], lead.baseline)
-        return
-    leads = lead.fastest == lead.baseline
-    if leads:
-        yield Piece(f"{lead.baseline} is the fastest")
-    parts = [*_parts(lead)]
-    for place, part in enumerate(parts):
-        if place or leads:
-            yield Piece("; ")
-        yield from part
-        if place == 0 and not leads:
-            yield Piece(f" {_as(lead)} {lead.baseline}")
-
-
-def _as(lead: Lead) -> str:
-    if lead.faster or (lead.slower and not lead.same):
-        return "than"
-    return "as" if lead.same else "against"
-
-
-def _alone(judged: Judged, baseline: str) -> Iterator[Piece]:
-    """Say how the only other candidate stands to the baseline."""
-    verdict = judged.verdict
-    if verdict == "same":
-        yield Piece(f"{judged.candidate} is ")
-        yield Piece("the same", verdict)
-        yield Piece(f" as {baseline}, within {100 * judged.threshold:g} %")
-    elif verdict == "undecided":
-        yield Piece(f"{judged.candidate} against {baseline}: ")
-        yield _open(judged)
-    else:
-        yield Piece(f"{judged.candidate} is ")
-        yield Piece(ratio(judged), verdict)
-        yield Piece(f" than {baseline}")
-
-
 def _parts(lead: Lead) -> Iterator[list[Piece]]:
     """Yield what is said of each verdict's candidates."""
     if lead.faster:
-        yield _directed(lead.faster, lead.fastest)
+        yield _directed(lead.faster)
     if lead.same:
-        yield [Piece(_names(lead.same)), Piece(" the same", "same")]
+        within = max(one.threshold for one in lead.same)
+        same = Piece(f" the same within {100 * within:g} %", "same")
+        yield [Piece(_listed([one.candidate for one in lead.same])), same]
     if lead.slower:
-        yield _directed(lead.slower, None)
+        yield _directed(lead.slower)
     if len(lead.undecided) > MOST_NAMED:
         yield [_span(lead.undecided)]
     else:
         yield from ([Piece(f"{one.candidate} "), _open(one)] for one in lead.undecided)
 
 
-def _directed(judged: Sequence[Judged], fastest: str | None) -> list[Piece]:
-    """Name candidates with the bounds of their ratios, the first as the fastest where it is."""
-    if len(judged) > MOST_NAMED and fastest is None:
-        return [_span(judged)]
-    first, rest = judged[0], judged[1:]
-    begin = " is the fastest: " if fastest == first.candidate else " "
-    pieces = [Piece(f"{first.candidate}{begin}"), _verdict(first)]
-    if len(rest) >= MOST_NAMED:
-        return [*pieces, Piece(", "), _span(rest)]
-    for one in rest:
-        pieces += [Piece(f", {one.candidate} "), _verdict(one)]
+def _directed(judged: Sequence[Judged]) -> list[Piece]:
+    """Name candidates with the bounds of their ratios; of many, only the first of those faster."""
+    named = MOST_NAMED if len(judged) <= MOST_NAMED else int(judged[0].verdict == "faster")
+    pieces: list[Piece] = []
+    for one in judged[:named]:
+        pieces += [Piece(f"{', ' if pieces else ''}{one.candidate} "), _verdict(one)]
+    if judged[named:]:
+        pieces += [Piece(", " if pieces else ""), _span(judged[named:])]
     return pieces
 
 
@@ -358,7 +334,3 @@ def _span(judged: Sequence[Judged]) -> Piece:
     if lows and highs and verdict in {"faster", "slower"}:
         text = f"{len(judged)} others {units.factor(min(lows), max(highs), verdict)}"
     return Piece(text, verdict)
-
-
-def _names(judged: Iterable[Judged]) -> str:
-    return _listed([one.candidate for one in judged])

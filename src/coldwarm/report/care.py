@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import shorten
 from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.contracts.base import WARM
@@ -18,6 +19,7 @@ from coldwarm.report.sentences import (
     CAUTION_ADVICE,
     advice,
     caution_words,
+    counted,
     with_advice,
     words,
 )
@@ -36,6 +38,12 @@ if TYPE_CHECKING:
 
 
 _DRIFTS = "drifts_across"
+_WORST_FIRST = [*KINDS.values(), "undecided"]
+"""Labels of remarks; others come before all, for they say what is missing."""
+_MOST_BRIEF = 3
+"""Lines of a short list."""
+_LINE = 62
+"""Characters of such a line beside its label."""
 
 
 class Remark(NamedTuple):
@@ -49,6 +57,25 @@ class Remark(NamedTuple):
     def whole(self) -> str:
         """The sentence with what to do."""
         return "; ".join(filter(None, (self.text, self.cure)))
+
+
+def brief(
+    groups: Sequence[tuple[str, Sequence[Remark]]], of_all: Sequence[Remark]
+) -> tuple[tuple[str, str], ...]:
+    """Return the worst remark of each label in a line, without its cure, and how many more are."""
+    found: dict[str, list[str]] = {}
+    for remark in sorted([*(one for _, r in groups for one in r), *of_all], key=_badness):
+        found.setdefault(remark.label, []).append(remark.text)
+    lines = [(label, shorten(text, _LINE, placeholder=" …")) for label, (text, *_) in found.items()]
+    if len(lines) <= _MOST_BRIEF:
+        return tuple(lines)
+    more = counted(len(lines) - _MOST_BRIEF + 1, "more caveat")
+    return (*lines[: _MOST_BRIEF - 1], ("", f"{more}: --verbose"))
+
+
+def _badness(remark: Remark) -> int:
+    """Return the place of a remark, the worst first: what makes figures wrong or missing."""
+    return _WORST_FIRST.index(remark.label) if remark.label in _WORST_FIRST else -1
 
 
 def joined(
@@ -188,7 +215,7 @@ def _by_candidate(cases: Sequence[CaseResult], kind: CautionKind, what: str) -> 
         f"{', '.join(candidates)} ({figure}{noun})"
         for (figure, candidates), noun in zip(figures.items(), nouns, strict=False)
     ]
-    return [Remark(KINDS[kind], f"{', '.join(names)}: {what}", CAUTION_ADVICE[kind])]
+    return [Remark(KINDS[kind], f"{what}: {', '.join(names)}", CAUTION_ADVICE[kind])]
 
 
 def _drifting(cases: Sequence[CaseResult]) -> list[Remark]:

@@ -127,8 +127,8 @@ def suite_view(
 ) -> View:
     """Put a suite into words and numbers, in the order in which its cases stand.
 
-    ``answers``: of its groups. ``verbose``: the parts of the first results are shown, so that
-    their columns are explained.
+    ``answers``: of its groups. ``verbose``: all caveats with what to do about them; the parts of
+    the first results are shown, so that their columns are explained.
     """
     said = {one.group: lines(one) for one in answers}
     grouped: dict[str, list[CaseResult]] = {}
@@ -145,7 +145,9 @@ def suite_view(
     return View(
         groups=shown,
         loops=loops,
-        care=care.joined([(group.title, group.care) for group in shown], of_all),
+        care=(care.joined if verbose else care.brief)(
+            [(group.title, group.care) for group in shown], of_all
+        ),
         unavailable=_unavailable(cases),
         legend=_legend(shown, cases, parts=verbose)
         + (((LOOP_TERM, loop_shares.LOOPS_LEGEND)) if loops.rows else ()),
@@ -166,7 +168,8 @@ def document(  # noqa: PLR0913 - what stands where, each by name
     """Return the answers, the tables, the caveats and a legend.
 
     ``answers`` are of its groups, ``ahead`` leads, ``more`` follows the tables, ``care`` are
-    caveats, too. ``verbose``: also the parts of the first results.
+    caveats, too. ``verbose``: also the parts of the first results, what filled caches need, what to
+    do about caveats, and the legend.
     """
     view = suite_view(suite, cases, answers, verbose=verbose)
     blocks = [*ahead, *_answered(view.groups)]
@@ -175,10 +178,11 @@ def document(  # noqa: PLR0913 - what stands where, each by name
     if view.loops.rows:
         blocks += [Heading(loop_shares.LOOPS_TITLE), _shares(view.loops)]
     blocks += more
-    blocks += terms((*view.care, *care), "care", _CARE)
+    blocks += terms((*view.care, *care), "care", _CARE if verbose else "")
     blocks += terms((("not measured", why) for why in view.unavailable), "note")
-    blocks += terms(view.legend, "legend", "How to read this")
-    blocks += [Paragraph(line, "strong") for line in view.closing]
+    if verbose:
+        blocks += terms(view.legend, "legend", "How to read this")
+    blocks += [Paragraph(line, "strong") for line in view.closing[not verbose :]]
     return Document(f"coldwarm {'bench' if suite.suite == 'bench' else 'run'}", tuple(blocks))
 
 
@@ -194,7 +198,8 @@ def _answered(groups: Sequence[Group]) -> Iterator[Block]:
 
 def _group_blocks(group: Group, *, verbose: bool) -> Iterator[Block]:
     yield Heading(group.title, 1)
-    yield Paragraph(group.about, "dim")
+    if verbose:
+        yield Paragraph(group.about, "dim")
     if group.rows:
         yield main_table(group)
     for failure in group.failures:
@@ -204,7 +209,8 @@ def _group_blocks(group: Group, *, verbose: bool) -> Iterator[Block]:
         yield Heading(group.parts_title)
         yield _parts_table(group)
     yield from terms(group.made, title=MADE_TITLE)
-    yield from filled.blocks(group.filled, group.by_default)
+    if verbose:
+        yield from filled.blocks(group.filled, group.by_default)
 
 
 def main_table(group: Group) -> Table:

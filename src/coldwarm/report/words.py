@@ -58,25 +58,25 @@ LOOP_PARTS = {
 """The same for a scenario: the parts are those of all its steps."""
 
 KINDS: dict[CautionKind, str] = {
+    "untried": "not tried",
+    "kept": "kept by itself",
+    "other_calls": "other calls",
     "rejected": "rejected",
     "failed": "failed",
-    "few": "few processes",
-    "precision": "precision",
     "noisy": "noisy machine",
+    "few": "few processes",
     "unsteady": "not steady",
-    "bimodal": "two speeds",
-    "second_call": "second call",
-    "uneven": "slow calls",
     "compiled": "compiled",
-    "settings": "settings",
-    "bytecode": "no bytecode",
-    "kept": "kept by itself",
-    "allocator": "memory",
-    "other_calls": "other calls",
-    "untried": "not tried",
     "counts": "counts differ",
+    "uneven": "slow calls",
+    "bimodal": "two speeds",
+    "allocator": "memory",
+    "second_call": "second call",
+    "settings": "settings",
+    "precision": "precision",
+    "bytecode": "no bytecode",
 }
-"""Name of each kind in a list of cautions."""
+"""Name of each kind in a list of cautions, the worst first."""
 
 
 def parts_title(unit: str, *, loop: bool = False) -> str:

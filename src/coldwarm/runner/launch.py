@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import asdict, replace
 
 from coldwarm.caches import HOME, MOST_NAMED, listing, made, modes, names_of_earlier
-from coldwarm.contracts.base import WARM
+from coldwarm.contracts.base import EMPTY, WARM
 from coldwarm.contracts.observation import (
     Block,
     CacheEvidence,
@@ -45,7 +45,6 @@ from coldwarm.runner import isolation, machine_settings, replies, telemetry, tem
 from coldwarm.runner.guard import MARK
 from coldwarm.runner.isolation import owners_of, process_variables, program_name
 from coldwarm.runner.spawn import MeasuredProcess, OutOfTimeError, ProcessFailedError
-from coldwarm.stats.costs import EMPTY
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -31,7 +31,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.caches import modes
-from coldwarm.contracts.base import FILLED, WARM, CacheMode
+from coldwarm.contracts.base import EMPTY, FILLED, WARM, CacheMode
 from coldwarm.contracts.observation import published
 from coldwarm.runner import isolation, launch, ledger
 from coldwarm.runner.case_list import (
@@ -45,7 +45,6 @@ from coldwarm.runner.launch import Running, Slot
 from coldwarm.runner.ledger import used_s
 from coldwarm.runner.spawn import ENDING, ProcessFailedError
 from coldwarm.stats.cautions import UNEVEN
-from coldwarm.stats.costs import EMPTY
 from coldwarm.stats.intervals import MEDIAN_ERROR
 from coldwarm.stats.ratio import scatter
 from coldwarm.stats.selection import (

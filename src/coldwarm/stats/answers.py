@@ -26,11 +26,11 @@ import numpy as np
 from msgspec.structs import replace
 
 from coldwarm.contracts.answer import Answer, ByCalls, CallRange, Crossing, Judged, Lead
-from coldwarm.contracts.base import FILLED, READINGS, WARM
+from coldwarm.contracts.base import EMPTY, FILLED, READINGS, WARM
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.breakeven import MOST_CALLS, NEEDED, dearer
 from coldwarm.stats.cautions import held_back
-from coldwarm.stats.costs import EMPTY, WARM_CALL, gather, measured_calls
+from coldwarm.stats.costs import WARM_CALL, gather, measured_calls
 from coldwarm.stats.expected import middle_s
 from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_CONFIDENCE
 from coldwarm.stats.outcome import differing

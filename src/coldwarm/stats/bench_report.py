@@ -5,13 +5,13 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING
 
-from coldwarm.contracts.base import FILLED, WARM
+from coldwarm.contracts.base import EMPTY, FILLED, WARM
 from coldwarm.contracts.bench import BenchCandidate, BenchControl, BenchReport, BenchVerdict
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.answers import answers
 from coldwarm.stats.cautions import held_back
 from coldwarm.stats.compared_figures import fails, judge_counts, surely_below, unshown
-from coldwarm.stats.costs import EMPTY, gather
+from coldwarm.stats.costs import gather
 from coldwarm.stats.planning import Job, plan
 from coldwarm.stats.selection import counted
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coldwarm.contracts.base import FILLED, WARM
+from coldwarm.contracts.base import EMPTY, FILLED, WARM
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.intervals import median_of
 from coldwarm.stats.selection import by_round, counted, warm_processes
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     Series = Mapping[str, float]
 
 
-EMPTY: CacheMode = "cold_process_cold_cache"
 WARM_CALL = "warm"
 FEWEST = 2
 """Calls from which all further ones are warm."""

@@ -63,7 +63,7 @@ def _result(measured: Measured) -> Iterator[Block]:
         report, plan = bench_report(suite, cases, measured.path, Policy())
         yield from bench.document(report, suite, cases, plan, ratios=True).blocks
     elif suite is not None:
-        yield from view.document(suite, cases, answers=answers(cases)).blocks
+        yield from view.document(suite, cases, answers=answers(cases), verbose=True).blocks
     yield from checked(cases)
     yield from terms(provenance.facts(measured))
     yield Paragraph(_CHECK)
