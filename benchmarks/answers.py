@@ -27,11 +27,11 @@ from rich.console import Console
 from rich.table import Table
 from tests.contracts import samples
 
-from coldwarm.contracts.base import FILLED, WARM
+from coldwarm.contracts.base import EMPTY, FILLED, WARM
 from coldwarm.contracts.observation import Block, Judgement, Observation, Phase
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.answers import answer
-from coldwarm.stats.costs import EMPTY, FEWEST
+from coldwarm.stats.costs import FEWEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
