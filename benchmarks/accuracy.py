@@ -37,7 +37,7 @@ def measure() -> list[Row]:
             *("--case", "known_costs_known_costs_2000_f32"),
             *("--case", "known_costs_known_costs_50_f32"),
             *("--cache-mode", "cold_process_cold_cache", "--cache-mode", "warm_process"),
-            *("--min-runs", PROCESSES, "--max-runs", PROCESSES),
+            *("--rounds", PROCESSES, "--max-rounds", PROCESSES),
             path=site,
         )
     by_size = {case.size: case for case in run.cases}

@@ -40,7 +40,7 @@ LOGISTIC = HERE.parent / "examples" / "logistic"
 WORKLOADS = HERE.parent / "src" / "coldwarm" / "workloads"
 RESULTS = HERE / "results" / "independent.json"
 ROUNDS, BOUND, WIDTH = 8, 0.05, 110
-ONCE = ("--min-runs", "1", "--max-runs", "1")
+ONCE = ("--rounds", "1", "--max-rounds", "1")
 MODES = ("--cache-mode", "cold_process_cold_cache", "--cache-mode", "warm_process")
 FIGURES = ("first result", "warm call")
 THREADS = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
@@ -153,7 +153,7 @@ def by_coldwarm(case: Case) -> Times:
     """
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "coldwarm", *case.command, *ONCE]
-        done = _ran([*command, "--format", "json", "--out-dir", f"{folder}/out"], {})
+        done = _ran([*command, "--format", "json", "--out", f"{folder}/out"], {})
         (file,) = Path(folder, "out", "cases").glob("*.json")
         found: dict[str, Any] = json.loads(file.read_bytes())
     cold = [one for one in found["cold"] if one["cache_mode"] == "cold_process_cold_cache"]

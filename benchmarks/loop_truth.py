@@ -93,7 +93,7 @@ def _arguments(min_runs: int) -> list[str]:
     names = [registry.backends()[name].candidate("cpu") for name in BACKENDS]
     cases = [f"{name}_{one.told_by}_{one.size}_{one.dtype}" for one in LOOPS for name in names]
     chosen = [part for case in cases for part in ("--case", case)]
-    effort = ["--threads", str(THREADS), "--min-runs", str(min_runs), "--cache-mode", MODES]
+    effort = ["--threads", str(THREADS), "--rounds", str(min_runs), "--cache-mode", MODES]
     return [*chosen, *effort]
 
 

@@ -37,7 +37,7 @@ REPEATS = 3
 """Processes before the run that predicts, and as many after it: the machine changes its speed."""
 THREADS = 1
 MODES = "cold_process_cold_cache,warm_process"
-EFFORT = ("--threads", str(THREADS), "--min-runs", "8", "--cache-mode", MODES)
+EFFORT = ("--threads", str(THREADS), "--rounds", "8", "--cache-mode", MODES)
 WIDTH = 100
 MISSED = "MISSED"
 LOOP = Path(__file__).with_name("plan_loop.py")

@@ -38,7 +38,7 @@ def coldwarm(out_dir: Path, *arguments: str, path: Path | None = None) -> Run:
         variables["PYTHONPATH"] = str(path)
     begin_s = time.perf_counter()
     done = subprocess.run(
-        [COLDWARM, "run", "--deterministic", "--json", "--out-dir", str(out_dir), *arguments],
+        [COLDWARM, "run", "--deterministic", "--json", "--out", str(out_dir), *arguments],
         env=variables,
         capture_output=True,
         text=True,

@@ -21,7 +21,7 @@ def measure() -> list[Row]:
     """Run the quick suite once and compare three clocks."""
     with tempfile.TemporaryDirectory() as name:
         run = runs.coldwarm(
-            Path(name, "out"), "--suite", "quick", "--min-runs", "2", "--max-runs", "2"
+            Path(name, "out"), "--suite", "quick", "--rounds", "2", "--max-rounds", "2"
         )
     wall_s, measured_s = run.suite.wall_s, run.suite.measured_s
     return [

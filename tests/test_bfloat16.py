@@ -27,10 +27,10 @@ def read(path: Path) -> dict[str, Any]:
 def test_every_backend_that_has_it_is_right_on_the_same_numbers(tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="torch is not installed")
     pytest.importorskip("jax", reason="jax is not installed")
-    plan = ("--deterministic", "--min-runs", "1", "--cache-mode", "cold_process_cold_cache")
+    plan = ("--deterministic", "--rounds", "1", "--cache-mode", "cold_process_cold_cache")
     backends = ("--backend", "torch_eager_cpu,jax_jit_cpu")
     out = tmp_path / "out"
-    run = [*COMMAND, "run", "--case", GROUP, *backends, *plan, "--out-dir", str(out)]
+    run = [*COMMAND, "run", "--case", GROUP, *backends, *plan, "--out", str(out)]
     done = subprocess.run(run, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "attention_block · 64 · bf16" in done.stdout

@@ -184,7 +184,7 @@ def test_the_plain_install_makes_signs_and_verifies(
 
     run = results.write(tmp_path / "run", [results.case(3)], samples.environment())
     folder = tmp_path / "s1"
-    done = call("create", run, "--id", "s1", "--out-dir", folder, "--offline")
+    done = call("create", run, "--id", "s1", "--out", folder, "--offline")
     assert done.returncode == 0, done.stderr
     assert "validation_report.pdf is left out: typst is not installed" in done.stderr
     assert (folder / "report.html").is_file()

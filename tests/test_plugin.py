@@ -79,13 +79,13 @@ def measured(site: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
     common = ("--deterministic", "--json", *modes)
     coldwarm(
         site,
-        *("run", "--case", CASE, "--out-dir", str(out / "long"), *common),
-        *("--min-runs", str(PROCESSES), "--max-runs", str(PROCESSES)),
+        *("run", "--case", CASE, "--out", str(out / "long"), *common),
+        *("--rounds", str(PROCESSES), "--max-rounds", str(PROCESSES)),
     )
     coldwarm(
         site,
-        *("run", "--case", SHORT_CASE, "--out-dir", str(out / "short"), *common),
-        *("--min-runs", "1", "--max-runs", "1"),
+        *("run", "--case", SHORT_CASE, "--out", str(out / "short"), *common),
+        *("--rounds", "1", "--max-rounds", "1"),
     )
     return {
         CASE: codec.load_as(CaseResult, out / "long" / "cases" / f"{CASE}.json"),

@@ -223,7 +223,7 @@ def test_what_is_quoted_is_what_the_command_says(code: str, function: str, tmp_p
     if function == "far":
         pytest.importorskip("torch")
     (tmp_path / "fit.py").write_text(HIDING, encoding="utf-8")
-    once = ("--warm-only", "--min-runs", "1", "--max-runs", "1")
+    once = ("--warm-only", "--rounds", "1", "--max-rounds", "1")
     done = subprocess.run(
         [sys.executable, "-m", "coldwarm", "bench", f"fit.py:{function}", *once],
         cwd=tmp_path,

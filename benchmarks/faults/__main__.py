@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 RESULTS = Path(__file__).resolve().parent.parent / "results" / "faults.json"
 BASE = (
     *("--backend", "numpy,honest", "--deterministic"),
-    *("--min-runs", "2", "--max-runs", "2"),
+    *("--rounds", "2", "--max-rounds", "2"),
 )
 """The run that artifacts are made of."""
 COLUMNS = {

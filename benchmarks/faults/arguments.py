@@ -40,9 +40,9 @@ NUMBERS = {
     "other digits": "\u0663\u066b\u0665x",
 }
 NAMED = ("--case", "--backend", "--cache-mode", "--suite", "--workload")
-NUMBERED = ("--max-runs", "--precision", "--timeout", "--time-budget")
+NUMBERED = ("--max-rounds", "--precision", "--timeout", "--time-budget")
 BENCH_NUMBERED = ("--tolerance", "--size", "--time-budget")
-RUN = ("run", "--out-dir", "o")
+RUN = ("run", "--out", "o")
 COMMANDS = {
     "show": ("show", "RUN"),
     "plan": ("plan", "RUN", "--calls", "10"),

@@ -29,7 +29,7 @@ def faults(random_: random.Random) -> Iterator[Fault]:
 
 
 def _run(name: str, code: int, scene: Scene) -> None:
-    arguments = ("--backend", f"{HONEST},{name}", "--timeout", "3s", "--max-runs", "1")
+    arguments = ("--backend", f"{HONEST},{name}", "--timeout", "3s", "--max-rounds", "1")
     modes = ("--cache-mode", f"{COLD},{WARM}")
     scene.command("run", *scene.lab.arguments(*arguments, *modes), codes={code})
     scene.look_for_processes()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 PLAN = (
     *("--backend", "numpy,honest", "--deterministic"),
-    *("--min-runs", "2", "--max-runs", "2"),
+    *("--rounds", "2", "--max-rounds", "2"),
 )
 LASTS_S = 6.0
 """About so long the plan takes undisturbed."""

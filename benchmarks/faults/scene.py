@@ -39,7 +39,7 @@ READERS: dict[str, Callable[[Path], Sequence[str | Path]]] = {
     "plan": lambda out: ("plan", out, "--calls", "10"),
     "compare": lambda out: ("compare", out.with_name(OTHER), out),
     "validate": lambda out: ("validate", out),
-    "resume": lambda out: ("run", "--out-dir", out, "--resume"),
+    "resume": lambda out: ("run", "--out", out, "--resume"),
 }
 """The commands that read a run, by name."""
 

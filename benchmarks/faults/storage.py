@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from benchmarks.faults.scene import Scene
 
-PLAN = ("--backend", "numpy", "--deterministic", "--min-runs", "2", "--max-runs", "2")
+PLAN = ("--backend", "numpy", "--deterministic", "--rounds", "2", "--max-rounds", "2")
 DISK_BYTES = 8 * 2**20
 LEFT_KIB = (0, 4, 8, 12, 16, 24, 32, 48, 64, 128)
 INODES = (0, 1, 2, 3, 5, 8, 13, 21, 34)
@@ -84,7 +84,7 @@ def _afterwards(scene: Scene) -> None:
 
 
 def _elsewhere(scene: Scene) -> list[str | Path]:
-    return scene.lab.arguments(*PLAN, "--out-dir", scene.lab.path / "another")
+    return scene.lab.arguments(*PLAN, "--out", scene.lab.path / "another")
 
 
 def _run_with(streams: str, scene: Scene) -> None:
@@ -104,7 +104,7 @@ def _read_with(name: str, streams: str, scene: Scene) -> None:
 
 
 def _into(folder: str, scene: Scene) -> None:
-    arguments = scene.lab.arguments(*PLAN, "--out-dir", folder)
+    arguments = scene.lab.arguments(*PLAN, "--out", folder)
     scene.command("run", *arguments, codes={2, 3})
 
 

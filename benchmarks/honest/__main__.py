@@ -23,7 +23,7 @@ import msgspec
 HERE = Path(__file__).parent
 CASES = HERE / "cases"
 RESULT = HERE.parent / "results" / "honest.json"
-QUICK = ("--warm-only", "--min-runs", "1", "--max-runs", "1", "--time-budget", "3m")
+QUICK = ("--warm-only", "--rounds", "1", "--max-rounds", "1", "--time-budget", "3m")
 AT_ONCE = 4
 """No figure is read, so they may disturb each other; a busy machine is the harder case."""
 ACCUSING = {
@@ -118,7 +118,7 @@ def measured(one: Honest, folder: Path) -> dict[str, Any]:
     command = [sys.executable, "-m", "coldwarm", "bench", *one.targets, *QUICK, *one.options]
     variables = {k: v for k, v in os.environ.items() if not k.startswith("COLDWARM")}
     done = subprocess.run(
-        [*command, "--json", "--out-dir", str(out)],
+        [*command, "--json", "--out", str(out)],
         capture_output=True,
         text=True,
         check=False,

@@ -84,7 +84,7 @@ def run(name: str, a: int, b: int, folder: Path) -> Outcome:
     metric = METRICS[kind.cold]
     mode = "cold_process_cold_cache" if kind.cold else "warm_process"
     options = ["--case", "trial_1024_f64", "--cache-mode", mode]
-    options += ["--time-budget", f"{BUDGET_S[kind.cold]}s", "--out-dir", str(folder / "out")]
+    options += ["--time-budget", f"{BUDGET_S[kind.cold]}s", "--out", str(folder / "out")]
     variables = {"TRIAL_FILE": str(HERE / kind.file), "TRIAL_A": str(a), "TRIAL_B": str(b)}
     variables["PYTHONPATH"] = str(HERE / "plugin")
     ask(

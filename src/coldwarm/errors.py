@@ -151,9 +151,9 @@ def shorten(name: str, longest: int = 80) -> str:
 def storage_error(path: Path, error: OSError) -> StorageError:
     """Return the one line for a write that failed."""
     reason = error.strerror or str(error)
-    hint = "free some space or choose another --out-dir"
+    hint = "free some space or choose another --out"
     if error.errno in {errno.EACCES, errno.EROFS, errno.EPERM}:
-        hint = "choose an --out-dir that can be written"
+        hint = "choose an --out that can be written"
     return StorageError(
         f"cannot write {path}: {reason}; {hint} (what was measured before is kept in the"
         " journal; --resume goes on from it)"

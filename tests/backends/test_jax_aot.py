@@ -33,8 +33,8 @@ def measured(
     """Measure both backends on a workload, in every mode, once."""
     out: Path = tmp_path_factory.mktemp("aot") / "out"
     asked = ("--case", request.param, "--backend", "jax_aot_cpu,jax_export_cpu")
-    effort = ("--min-runs", "1", "--max-runs", "1", "--json")
-    command = [sys.executable, "-m", "coldwarm", "run", *asked, *effort, "--out-dir", str(out)]
+    effort = ("--rounds", "1", "--max-rounds", "1", "--json")
+    command = [sys.executable, "-m", "coldwarm", "run", *asked, *effort, "--out", str(out)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return {

@@ -308,7 +308,7 @@ class User:
         """Measure programs as they are; return by name what was written of each."""
         project = self.folder / "project"
         out = self.folder / f"out-{len(list(self.folder.glob('out-*')))}"
-        usual = ("--cold-only", "--min-runs", "1", "--max-runs", "1", "--out-dir", str(out))
+        usual = ("--cold-only", "--rounds", "1", "--max-rounds", "1", "--out", str(out))
         command = ("bench", *(f"{n}={n}.py:f" for n in names), *usual)
         done = coldwarm(*command, cwd=project, env=self.environment(), timeout_s=500)
         assert done.returncode in {0, 3, 4}, done.stderr

@@ -35,8 +35,8 @@ def test_a_bench_leads_with_its_answer_and_fails_by_kind_of_figure(tmp_path: Pat
         '[fail_on]\nslower = "5%"\n[[rule]]\ncases = "*"\nmetrics = "warm.*"\nfail_on = {}\n',
         encoding="utf-8",
     )
-    limits = ["--fail-on", "cold:slower:5%,warm:slower:20%", "--out-dir", "out"]
-    done = coldwarm(*BENCH, "--min-runs", "3", "--max-runs", "3", *limits, cwd=tmp_path)
+    limits = ["--fail-on", "cold:slower:5%,warm:slower:20%", "--out", "out"]
+    done = coldwarm(*BENCH, "--rounds", "3", "--max-rounds", "3", *limits, cwd=tmp_path)
     assert done.returncode == 1, done.stdout + done.stderr
     first, *lines = done.stdout.splitlines()
     assert re.match(r"FAIL +slow, warm call: .*× slower than quick; the limit is 20 %", first)
@@ -59,7 +59,7 @@ def test_a_bench_leads_with_its_answer_and_fails_by_kind_of_figure(tmp_path: Pat
 
     files = [f"--report={form}=told.{form}" for form in ("json", "markdown", "github")]
     given = ["--policy", "limits.toml", "--format", "github", *files]
-    done = coldwarm(*BENCH, "--min-runs", "3", "--max-runs", "3", *given, cwd=tmp_path)
+    done = coldwarm(*BENCH, "--rounds", "3", "--max-rounds", "3", *given, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(
         r"^::warning file=sums.py,title=slow%3A warm call slower::", done.stdout, re.MULTILINE

@@ -224,14 +224,14 @@ def test_single_cases_of_runs_know_their_machine(a: Path, b: Path, call: Call) -
 
 def test_only_differences_are_shown_unless_all_are_asked_for(a: Path, b: Path, call: Call) -> None:
     _, some, _ = call(a, b)
-    _, everything, _ = call(a, b, "--all")
+    _, everything, _ = call(a, b, "--verbose")
     assert OTHER not in some
     assert "peak memory" not in some
     assert OTHER in everything
     assert "peak memory, empty" in everything
     for line in (*some.splitlines(), *everything.splitlines()):
         assert len(line) <= 80
-    assert some.splitlines()[-1].endswith("3 slower, 5 same, 0 undecided. --all shows all.")
+    assert some.splitlines()[-1].endswith("3 slower, 5 same, 0 undecided. --verbose shows all.")
     assert "share no rounds" in " ".join(some.split())
 
 
@@ -250,7 +250,7 @@ def test_markdown_holds_the_same(a: Path, b: Path, call: Call) -> None:
     out = call(a, b, "--format", "markdown")[1]
     assert f"| {results.NAME} |" in out
     assert "| warm call | " in out
-    assert "**8 figures of 2 cases: 3 slower, 5 same, 0 undecided. --all shows all.**" in out
+    assert "**8 figures of 2 cases: 3 slower, 5 same, 0 undecided. --verbose shows all.**" in out
 
 
 def test_github_annotates_what_is_worse(a: Path, b: Path, call: Call) -> None:

@@ -66,7 +66,7 @@ def test_guarded_counts_are_shown_and_all_are_in_the_json(a: Path, b: Path, call
     assert "programs" in out
     assert "beyond 3" in out
     assert "equations" not in out
-    assert "equations" in call(a, b, "--all")[1]
+    assert "equations" in call(a, b, "--verbose")[1]
     out = call(a, b, "--fail-on", "programs", "--format", "markdown")[1]
     assert "more<br>FAIL: beyond 3" in out
     out = call(a, b, "--fail-on", "programs", "--format", "github")[1]

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     import subprocess
     from pathlib import Path
 
-RUN = ("run", "--case", "numpy_matmul_512_f32", "--out-dir", "out")
+RUN = ("run", "--case", "numpy_matmul_512_f32", "--out", "out")
 QUICK = """
 [tool.coldwarm.run]
 cache-mode = ["cold_process_cold_cache"]
-min-runs = 1
-max-runs = 2
+rounds = 1
+max-rounds = 2
 time-budget = "1m"
 seed = 7
 format = "json"
@@ -47,7 +47,7 @@ def project(tmp_path: Path) -> Path:
 def test_the_command_line_comes_before_the_file_and_the_protocol_tells_which(project: Path) -> None:
     below = project / "src" / "deep"
     below.mkdir(parents=True)
-    done = call(below, *RUN, "--seed", "8", "--max-runs", "1")
+    done = call(below, *RUN, "--seed", "8", "--max-rounds", "1")
     assert done.returncode == 0, done.stderr
     index = json.loads(done.stdout)
     case = json.loads((below / "out" / index["cases"][0]["path"]).read_bytes())
@@ -55,7 +55,7 @@ def test_the_command_line_comes_before_the_file_and_the_protocol_tells_which(pro
     assert protocol["seed"] == 8
     assert protocol["effort"]["time_budget_s"] == 60.0
     assert (protocol["effort"]["min_runs"], protocol["effort"]["max_runs"]) == (1, 1)
-    named = ("cache_mode", "min_runs", "time_budget")
+    named = ("cache_mode", "rounds", "time_budget")
     assert protocol["option_origins"] == dict.fromkeys(named, "pyproject.toml")
     assert str(project) not in json.dumps(protocol["option_origins"])
 
@@ -63,7 +63,7 @@ def test_the_command_line_comes_before_the_file_and_the_protocol_tells_which(pro
 def test_a_run_goes_on_as_it_was_begun_whatever_the_file_says_now(project: Path) -> None:
     assert call(project, *RUN).returncode == 0
     (project / "pyproject.toml").write_text("[tool.coldwarm.run]\nseed = 9\n", encoding="utf-8")
-    done = call(project, "run", "--out-dir", "out", "--resume", "--json")
+    done = call(project, "run", "--out", "out", "--resume", "--json")
     assert done.returncode == 0, done.stderr
     index = json.loads(done.stdout)
     case = json.loads((project / "out" / index["cases"][0]["path"]).read_bytes())
@@ -119,11 +119,11 @@ def test_compare_takes_its_limits_and_a_policy_beside_the_file(tmp_path: Path) -
 def test_bench_measures_what_the_command_line_asks_for(tmp_path: Path) -> None:
     """A file that says cold only does not forbid warm calls."""
     (tmp_path / "mine.py").write_text("def one():\n    return 1.0\n", encoding="utf-8")
-    text = "[tool.coldwarm.bench]\ncold-only = true\nmin-runs = 1\nmax-runs = 1\nformat = 'json'\n"
+    text = "[tool.coldwarm.bench]\ncold-only = true\nrounds = 1\nmax-rounds = 1\nformat = 'json'\n"
     (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
-    done = call(tmp_path, "bench", "mine.py:one", "--warm-only", "--out-dir", "out")
+    done = call(tmp_path, "bench", "mine.py:one", "--warm-only", "--out", "out")
     assert done.returncode == 0, done.stderr
     (file,) = (tmp_path / "out" / "cases").glob("*.json")
     protocol = json.loads(file.read_bytes())["protocol"]
     assert protocol["cache_modes"] == ["warm_process"]
-    assert protocol["option_origins"] == dict.fromkeys(("min_runs", "max_runs"), "pyproject.toml")
+    assert protocol["option_origins"] == dict.fromkeys(("rounds", "max_rounds"), "pyproject.toml")

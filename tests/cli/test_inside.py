@@ -126,7 +126,7 @@ def test_findings_that_cannot_be_written(folder: Path, form: str, unbuffered: st
 
 def test_a_system_that_starts_no_process(folder: Path) -> None:
     for command in (("run", "--backend", "numpy"), ("bench", "fit.py:fit")):
-        done = call(folder, *command, "--time-budget", "9s", "--out-dir", command[0], NO_FORK="1")
+        done = call(folder, *command, "--time-budget", "9s", "--out", command[0], NO_FORK="1")
         assert done.returncode == ExitCode.INTERNAL
         assert "Resource temporarily unavailable" in done.stderr.splitlines()[-1]
         assert "Traceback" not in done.stderr
@@ -137,13 +137,13 @@ def test_a_system_that_starts_no_process(folder: Path) -> None:
     [
         ("bench", "fit.py:fit", "--tolerance", "nan"),
         ("bench", "fit.py:fit", "--tolerance", "inf"),
-        ("bench", "fit.py:fit", "--max-runs", "9" * 20),
+        ("bench", "fit.py:fit", "--max-rounds", "9" * 20),
         ("bench", "fit.py:fit", "--time-budget", "1e300s"),
         ("bench", "a" * 300 + "=fit.py:fit"),
         ("bench", "a" * 5000 + ".py:fit"),
-        ("bench", "fit.py:fit", "--out-dir", "a" * 5000),
+        ("bench", "fit.py:fit", "--out", "a" * 5000),
         ("bench", "fit.py:fit", "--python", "a" * 5000),
-        ("run", "--out-dir", "a" * 5000, "--resume"),
+        ("run", "--out", "a" * 5000, "--resume"),
         ("show", "a" * 5000),
         ("validate", "a/" * 5000),
         ("plan", "a" * 5000, "--calls", "1"),
@@ -156,7 +156,7 @@ def test_a_system_that_starts_no_process(folder: Path) -> None:
         ("run", "--backend", ","),
         ("run", "--cache-mode", " "),
         ("run", "--suite", ""),
-        ("run", "--out-dir", ""),
+        ("run", "--out", ""),
         ("bench", ""),
         ("bench", "fit.py:fit", "--reference", ""),
         ("bench", "fit.py:fit", "--python="),
@@ -178,7 +178,7 @@ def test_what_cannot_be_used_is_wrong_usage(folder: Path, command: tuple[str, ..
 @pytest.mark.slow
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_closed_streams_are_nobodys_failure(folder: Path, closed: str) -> None:
-    plan = ("--cold-only", "--min-runs", "1", "--max-runs", "1", "--out-dir", "out")
+    plan = ("--cold-only", "--rounds", "1", "--max-rounds", "1", "--out", "out")
     assert call(folder, "bench", "fit.py:fit", *plan, script=f'exec "$@" {closed}').returncode == 0
     told = call(folder, "show", "out")
     assert "1 ok" in told.stdout
@@ -188,20 +188,20 @@ def test_closed_streams_are_nobodys_failure(folder: Path, closed: str) -> None:
 def test_a_crash_in_the_look_is_a_failed_candidate(folder: Path) -> None:
     """GIVEN one that ends its process THEN the other is measured, and the command ends with 3."""
     (folder / "fit.py").write_text(f"{FIT}\nimport os\ndef left(): os._exit(3)\n")
-    plan = ("--cold-only", "--time-budget", "9s", "--out-dir", "out")
+    plan = ("--cold-only", "--time-budget", "9s", "--out", "out")
     done = call(folder, "bench", "fit.py:left", "fit.py:fit", *plan)
     assert done.returncode == ExitCode.FAILED, done.stderr
     assert "left (fit.py:left) failed before it was measured" in " ".join(done.stdout.split())
     assert "1 ok" in done.stdout
     assert "1 failed" in " ".join(done.stdout.split())
-    alone = call(folder, "bench", "fit.py:left", "--out-dir", "alone")
+    alone = call(folder, "bench", "fit.py:left", "--out", "alone")
     assert alone.returncode == ExitCode.FAILED
     assert "failed before it was measured" in alone.stderr.splitlines()[-1]
 
 
 @pytest.mark.slow
 def test_two_benches_in_one_second_have_a_folder_each(folder: Path) -> None:
-    plan = ("bench", "fit.py:fit", "--cold-only", "--min-runs", "1", "--max-runs", "1")
+    plan = ("bench", "fit.py:fit", "--cold-only", "--rounds", "1", "--max-rounds", "1")
     both = " & ".join(['"$@"'] * 2)
     done = call(folder, *plan, script=f"{both}; wait")
     assert "already holds" not in done.stderr

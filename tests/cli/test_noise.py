@@ -104,7 +104,7 @@ def report(*arguments: str) -> dict[str, Any]:
 
 
 def test_it_measures_a_program_against_itself_for_all_of_the_time(machine: Machine) -> None:
-    found = report("--time", "40s")
+    found = report("--time-budget", "40s")
     assert [request.options.cache_modes for request in machine.asked] == [
         ("warm_process",),
         ("cold_process_cold_cache", "cold_process_warm_cache"),
@@ -126,7 +126,7 @@ def test_it_measures_a_program_against_itself_for_all_of_the_time(machine: Machi
 
 
 def test_the_report_is_kept_with_what_equal_runs_would_have_given(machine: Machine) -> None:
-    done = run("--time", "40s")
+    done = run("--time-budget", "40s")
     (path,) = Path("out").glob("noise-*/noise.json")
     assert f"Kept for `coldwarm compare`: {path}" in done.output
     kept = load_as(NoiseReport, path)
@@ -134,7 +134,7 @@ def test_the_report_is_kept_with_what_equal_runs_would_have_given(machine: Machi
     assert [len(one) for one in parts] == [4, 4, 4]
     assert all(0.95 < part < 1.05 for one in parts for part in one)
     machine.pairs = 7
-    assert {len(figure["parts"]) for figure in report("--time", "40s")["figures"]} == {0}
+    assert {len(figure["parts"]) for figure in report("--time-budget", "40s")["figures"]} == {0}
 
 
 def test_it_says_what_can_be_told_in_10_s_60_s_and_10_min(machine: Machine) -> None:
@@ -188,7 +188,7 @@ def test_without_a_pair_nothing_valid_was_measured(machine: Machine) -> None:
     done = run("--warm-only")
     assert done.return_value == ExitCode.NOTHING_VALID
     shown = " ".join(done.output.split())
-    assert "1 valid pair of processes, and 5 are needed; --time measures for longer" in shown
+    assert "1 valid pair of processes, and 5 are needed; --time-budget measures for longer" in shown
 
 
 def test_an_interruption_ends_it_with_what_was_seen(machine: Machine) -> None:
@@ -216,7 +216,7 @@ def test_a_program_of_ones_own_is_measured(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text("import numpy as np\n\n\ndef double(x):\n    return x + x\n", encoding="utf-8")
     command = [sys.executable, "-m", "coldwarm", "noise", f"{file}:double", "--input", "x=f32[64]"]
-    asked = [*command, "--time", "12s", "--warm-only", "--json"]
+    asked = [*command, "--time-budget", "12s", "--warm-only", "--json"]
     done = subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     found = decode_as(NoiseReport, done.stdout.encode(), "printed")

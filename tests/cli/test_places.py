@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tests.faults.lab import Done
 
 pytestmark = pytest.mark.slow
-ONE = ("--min-runs", "1", "--max-runs", "1", "--out-dir")
+ONE = ("--rounds", "1", "--max-rounds", "1", "--out")
 ODD = 'it\'s a "Müller" folder'
 
 

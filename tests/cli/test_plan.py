@@ -121,7 +121,7 @@ def document(*arguments: object) -> dict[str, Any]:
         (("--calls", "200"), "numpy"),
         (("--calls", "2000"), "jax_jit_cpu"),
         (("--calls", "300", "--processes", "10"), "jax_jit_cpu"),
-        (("--calls", "300", "--processes", "10", "--cache", "cold"), "numpy"),
+        (("--calls", "300", "--processes", "10", "--caches", "empty"), "numpy"),
     ],
 )
 def test_the_cheapest_depends_on_the_plan(
@@ -149,7 +149,7 @@ def test_what_was_made_beforehand_is_told_and_not_added(tmp_path: Path) -> None:
 
 
 def test_totals_are_sums(result: Path) -> None:
-    found = document(result, "--calls", 100, "--processes", 3, "--cache", "kept")
+    found = document(result, "--calls", 100, "--processes", 3, "--caches", "kept")
     totals = {one["candidate"]: one["total_s"] for one in found["totals"]}
     warm = 0.0005
     starts = (0.60 + 2 * 0.50) * 1.01 + 3 * 3 * warm
@@ -158,7 +158,7 @@ def test_totals_are_sums(result: Path) -> None:
 
 
 def test_the_range_of_one_process_stands_beside_the_expected_total(result: Path) -> None:
-    found = document(result, "--calls", 100, "--processes", 10, "--cache", "warm")
+    found = document(result, "--calls", 100, "--processes", 10, "--caches", "filled")
     for total in found["totals"]:
         assert total["low_s"] < total["total_s"] < total["high_s"]
         one_s = total["total_s"] / 10
@@ -270,7 +270,7 @@ def test_a_directory_without_a_run_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [(), ("--calls", "0"), ("--calls", "5", "--shapes", "6"), ("--calls", "5", "--cache", "hot")],
+    [(), ("--calls", "0"), ("--calls", "5", "--shapes", "6"), ("--calls", "5", "--caches", "hot")],
 )
 def test_numbers_that_make_no_plan_are_refused(result: Path, arguments: tuple[str, ...]) -> None:
     assert code(run(result, *arguments)) == 2

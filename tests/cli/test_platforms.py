@@ -83,7 +83,7 @@ def snapshot(run: Path) -> Path:
     """Return a snapshot of that run, and lay its archive beside it."""
     folder = run.parent / "s1"
     for line in (
-        ["create", run, "--id", "s1", "--out-dir", folder, "--offline", "--no-report"],
+        ["create", run, "--id", "s1", "--out", folder, "--offline", "--no-report"],
         ["package", folder],
         ["registry", "add", folder],
     ):
@@ -143,7 +143,7 @@ def test_a_link_is_not_followed_where_folders_cannot_be_opened(
     [
         ["show", "RUN"],
         ["compare", "RUN", "RUN"],
-        ["plan", "RUN", "--calls", "9", "--cache", "cold", "--json"],
+        ["plan", "RUN", "--calls", "9", "--caches", "empty", "--json"],
         ["validate", "RUN"],
         ["schema"],
         ["cases"],

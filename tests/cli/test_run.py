@@ -50,9 +50,9 @@ def test_the_suite_sets_the_effort_and_the_options_change_it() -> None:
         case_list.SUITES["quick"].time_budget_s,
     )
     assert quick.cache_modes == DEFAULT_MODES
-    few = options("--max-runs", "1")
+    few = options("--max-rounds", "1")
     assert (few.min_runs, few.max_runs) == (1, 1)
-    many = options("--min-runs", "90")
+    many = options("--rounds", "90")
     assert (many.min_runs, many.max_runs) == (90, 90)
     assert options("--time-budget", "2m", "--timeout", "5").timeout_s == 5.0
 
@@ -68,8 +68,8 @@ def test_lists_come_repeated_or_with_commas() -> None:
     [
         ["--precision", "0"],
         ["--precision", "nan"],
-        ["--min-runs", "0"],
-        ["--min-runs", "5", "--max-runs", "2"],
+        ["--rounds", "0"],
+        ["--rounds", "5", "--max-rounds", "2"],
         ["--seed", "-1"],
         ["--threads", "0"],
         ["--timeout", "never"],

@@ -31,8 +31,8 @@ def command(*arguments: str) -> str:
 def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the directory of a small run."""
     folder = tmp_path_factory.mktemp("scenario") / "out"
-    effort = ("--deterministic", "--min-runs", "2", "--max-runs", "2")
-    command("run", "--case", CASE, *effort, "--out-dir", str(folder))
+    effort = ("--deterministic", "--rounds", "2", "--max-rounds", "2")
+    command("run", "--case", CASE, *effort, "--out", str(folder))
     return folder
 
 
@@ -60,6 +60,6 @@ def test_its_artifacts_are_valid_and_it_is_shown(result: Path) -> None:
 def test_a_plan_takes_the_whole_loop_for_a_call(result: Path) -> None:
     case = codec.load_as(CaseResult, result / "cases" / f"{CASE}.json")
     empty = next(cold for cold in case.cold if cold.cache_mode == "cold_process_cold_cache")
-    report = json.loads(command("plan", str(result), "--calls", "1", "--cache", "cold", "--json"))
+    report = json.loads(command("plan", str(result), "--calls", "1", "--caches", "empty", "--json"))
     (total,) = report["plans"][0]["totals"]
     assert total["total_s"] == pytest.approx(empty.seconds["total"].median)

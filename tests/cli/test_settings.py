@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tests.faults.lab import Done
 
-ONE = ("--min-runs", "1", "--max-runs", "1")
+ONE = ("--rounds", "1", "--max-rounds", "1")
 NAMES = ("JAX_", "XLA_", "NUMBA_", "TORCH", "OPENBLAS_")
 MATMUL = ("--case", "matmul_512_f32")
 
@@ -30,7 +30,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
 
 
 def measured(desk: Desk, backend: str) -> Done:
-    out = ("--out-dir", desk.out)
+    out = ("--out", desk.out)
     return desk.command("run", "--backend", backend, *MATMUL, *ONE, *out, timeout_s=300)
 
 

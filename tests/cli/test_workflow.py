@@ -101,7 +101,7 @@ def guard(tmp_path: Path) -> Guard:
     maintainer.git(tmp_path, "merge", "--quiet", "--no-ff", "-m", "merge", "pr")
 
     def run(name: str) -> Said:
-        rounds = "--min-runs 5 --max-runs 5"  # however long they take
+        rounds = "--rounds 5 --max-rounds 5"  # however long they take
         script = re.sub(r"--time-budget \S+", rounds, maintainer.guards()[name])
         return Said(tmp_path, name, maintainer.as_a_runner(tmp_path, script))
 

@@ -147,7 +147,7 @@ def by_command(deceit: Deceit, folder: Path) -> Said:
     if not deceit.command:
         for name, value in given(deceit.variables, folder).items():
             arguments += ["--env", f"{name}={value}"]
-    command = ["-m", "coldwarm", *arguments, "--format", "json", "--out-dir", str(out)]
+    command = ["-m", "coldwarm", *arguments, "--format", "json", "--out", str(out)]
     variables = given(deceit.variables, folder) if deceit.command else {}
     status, _, text = _ran(command, folder, variables)
     cases = [json.loads(file.read_bytes()) for file in sorted(out.glob("cases/*.json"))]
@@ -160,7 +160,7 @@ def _effort(deceit: Deceit) -> list[str]:
     """Return the options of ``bench`` that measure no more than what is at stake."""
     regime = "--warm-only" if deceit.figure in {"warm", "compiles"} else "--cold-only"
     processes = "1" if deceit.quick or deceit.figure == "compiles" else "2"
-    effort = [regime, "--min-runs", processes, "--max-runs", processes]
+    effort = [regime, "--rounds", processes, "--max-rounds", processes]
     return [*effort, *(["--time-budget", f"{_BUDGET_S}s"] if deceit.figure == "compiles" else [])]
 
 

@@ -101,7 +101,7 @@ def _watched(program: Program, folder: Path) -> tuple[Run, list[dict[str, Any]]]
     file = folder / f"{program.name}.json".replace("/", "-")
     command = ["-m", "coldwarm", "doctor", "--format", "json", "--out", str(file)]
     # Keys are looked at in a run of their own.
-    every = ["--all"] if program.draws else []
+    every = ["--passes", "all"] if program.draws else []
     run = _run([*command, *every, *program.arguments], folder)
     assert file.exists(), run.errors
     findings: list[dict[str, Any]] = json.loads(file.read_text("utf-8"))["findings"]

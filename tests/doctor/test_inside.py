@@ -298,7 +298,7 @@ def test_a_doctor_that_a_watched_program_starts_is_right_too(tmp_path: Path) -> 
         "command = [sys.executable, '-m', 'coldwarm', 'doctor', '--json', '--out']\n"
         "subprocess.run([*command, 'inner.json', 'inner.py'], check=True)\n"
     )
-    command = ("doctor", "--json", "--all", "--out", "outer.json", "outer.py")
+    command = ("doctor", "--json", "--passes", "all", "--out", "outer.json", "outer.py")
     run("-m", "coldwarm", *command, cwd=tmp_path)
     counts = {}
     for name in ("inner", "outer"):

@@ -472,7 +472,6 @@ def test_an_earlier_state_is_for_measuring() -> None:
                 ("--then", "bench"),
                 ("--passes", "keys"),
                 ("--python", "python3"),
-                ("--all",),
             )
         ),
     ],

@@ -122,7 +122,7 @@ def test_what_cannot_be_written_is_printed(form: str, status: int, tmp_path: Pat
 
 def test_a_pass_that_ends_otherwise_is_told(tmp_path: Path) -> None:
     program = "import os, sys; sys.exit(3 if 'JAX_DISABLE_JIT' in os.environ else 0)"
-    report, done = doctor(program, tmp_path, "--all")
+    report, done = doctor(program, tmp_path, "--passes", "all")
     assert done.returncode == 0, done.stderr
     told = [one["values"] for one in report["unseen"] if one["code"] == "pass_ended"]
     assert told == [{"what": "keys", "status": "3", "usual": "0"}]
@@ -130,7 +130,7 @@ def test_a_pass_that_ends_otherwise_is_told(tmp_path: Path) -> None:
 
 def test_a_pass_without_a_journal_is_told(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text("print('hi')", encoding="utf-8")
-    done = run(tmp_path, "--all", "-S")
+    done = run(tmp_path, "--passes", "all", "-S")
     assert (done.returncode, done.stdout) == (0, "hi\n")
     assert "it has left no journal" in done.stderr
 

@@ -43,17 +43,17 @@ _SHORTER = (
     (r"(--suite scenarios)$", r"\1 --backend numpy"),
     (r"--backend numpy,jax_eager_cpu,\S+ --backend \S+", "--backend numpy"),
     (r"(--suite full) --time-budget \S+", r"\1 --time-limit 20s"),
-    (r"--time-budget \S+", "--min-runs 1 --max-runs 1"),
+    (r"--time-budget \S+", "--rounds 1 --max-rounds 1"),
     (r"(snapshot replicate)", r"\1 --time-limit 20s"),
     (r"--time-limit", "--time-budget"),
-    (r"--m(in|ax)-runs \d+", r"--m\1-runs 1"),
+    (r"--(max-)?rounds \d+", r"--\1rounds 1"),
     (
-        r"(coldwarm (?:bench|run) (?!.*(--max-runs|--time-budget)).*)",
-        r"\1 --min-runs 1 --max-runs 1",
+        r"(coldwarm (?:bench|run) (?!.*(--max-rounds|--time-budget)).*)",
+        r"\1 --rounds 1 --max-rounds 1",
     ),
     (r"(coldwarm noise)", r"\1 numpy:sum --input a=f64[1000]"),
     (r"numpy:sum --input a=f64\[1000\] fit", "fit"),
-    (r"--time \S+", "--time 40s"),
+    (r"noise (.*)--time-budget \S+", r"noise \1--time-budget 40s"),
     (r"(--then bench)", r"\1 --rounds 2"),
     (r"patterns run$", "patterns run key-reuse"),
     (r"claims run$", "claims run pmap-recipe-works"),
@@ -63,7 +63,7 @@ _SHORTER = (
     (r"(benchmarks.trials --check)", r"\1 --kinds numpy start"),
     (r"python -m tests.deceit$", "python -m tests.deceit temporary_arrays"),
     (r"jax,torch,numba\]", "jax,numba]"),
-    (r"^make run$", "make run TORCH=0 ARGS='--backend numpy --min-runs 1 --max-runs 1'"),
+    (r"^make run$", "make run TORCH=0 ARGS='--backend numpy --rounds 1 --max-rounds 1'"),
     (r"bill optax/.*", "bill test_train.py"),
     (r"uv tool install", "uv tool install --force"),
     (r'eval "\$\((.*=zsh_source .*)\)"|^(.*=fish_source coldwarm) \| source', r"\1\2"),
@@ -77,10 +77,10 @@ ENDS: tuple[tuple[str, set[int]], ...] = (
     (r"noise", {4}),
 )
 """What a line may end with besides 0: a limit that does not hold, and too little time to tell."""
-_BENCH = "bench a.py:f b.py:f --input x=f32[64,64] --min-runs 2 --max-runs 2"
+_BENCH = "bench a.py:f b.py:f --input x=f32[64,64] --rounds 2 --max-rounds 2"
 _FITS = (
     "bench fit_numpy.py:fit fit_jax.py:fit --input x=f64[200,20] --input y=f64[200]:uniform"
-    " --min-runs 2 --max-runs 2 --env JAX_ENABLE_X64=1"
+    " --rounds 2 --max-rounds 2 --env JAX_ENABLE_X64=1"
 )
 BRINGS = {
     "docs/explanation/deceit.md": "pytest",
@@ -100,14 +100,14 @@ ELSEWHERE = {
 _SIGNED = (
     "openssl genpkey -algorithm ed25519 -out key.pem",
     "openssl pkey -in key.pem -pubout -out pub.pem",
-    "coldwarm snapshot create out/mine --id small-1 --out-dir snapshots/small-1 --with-code",
-    "coldwarm snapshot create out/mine --id small-2 --out-dir snapshots/small-2 --with-code",
+    "coldwarm snapshot create out/mine --id small-1 --out snapshots/small-1 --with-code",
+    "coldwarm snapshot create out/mine --id small-2 --out snapshots/small-2 --with-code",
     "coldwarm snapshot sign snapshots/small-1 --key key.pem",
 )
 BEFORE: dict[str, tuple[str, ...]] = {
-    "docs/how-to/patterns.md": ("coldwarm claims run pmap-recipe-works --out-dir out/jax-0.6",),
+    "docs/how-to/patterns.md": ("coldwarm claims run pmap-recipe-works --out out/jax-0.6",),
     "docs/how-to/formats.md": (
-        f"coldwarm {_FITS} --out-dir out/fits",
+        f"coldwarm {_FITS} --out out/fits",
         "pytest -q test_fit.py --benchmark-json=test.json",
         "for n in 1 2 3; do pytest -q test_fit.py --benchmark-json=after-$n.json; done",
     ),
@@ -366,7 +366,7 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("coldwarm", "project"):
         _repository(place / name, place / "coldwarm" / "examples")
     shutil.copytree(place / "coldwarm", place / "project-of-last-week", symlinks=True)
-    reader.types(f"coldwarm {_BENCH} --out-dir {place / 'mine'}")
+    reader.types(f"coldwarm {_BENCH} --out {place / 'mine'}")
     return place
 
 
@@ -376,7 +376,7 @@ def _put(reader: Reader, text: str, mine: Path) -> None:
     for name in re.findall(r"(?<![\w/-])out/[\w.-]+", text):
         if name not in made and not (reader.folder / name).exists():
             if "compare" in text:  # one run twice says nothing of a difference
-                reader.types(f"coldwarm {_BENCH} --out-dir {name}")
+                reader.types(f"coldwarm {_BENCH} --out {name}")
             else:
                 shutil.copytree(mine, reader.folder / name)
 

@@ -122,9 +122,9 @@ class Lab:
         """Return arguments with the ones that most runs have."""
         usual: dict[str, list[str | Path]] = {
             "--case": ["--case", "small_8_f32"],
-            "--min-runs": ["--min-runs", "1"],
-            "--max-runs": ["--max-runs", "1"],
-            "--out-dir": ["--out-dir", self.out],
+            "--rounds": ["--rounds", "1"],
+            "--max-rounds": ["--max-rounds", "1"],
+            "--out": ["--out", self.out],
         }
         added = [part for name, pair in usual.items() if name not in arguments for part in pair]
         return [*added, *arguments]

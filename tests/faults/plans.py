@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 PLAN = (
     *("--backend", "numpy,honest"),
-    *("--deterministic", "--min-runs", "1", "--max-runs", "1"),
+    *("--deterministic", "--rounds", "1", "--max-rounds", "1"),
 )
 """A plan that takes some seconds: two candidates, every mode."""
 PROCESSES = 6
 SHORT = (
     *("--backend", "numpy", "--cache-mode", "cold_process_cold_cache"),
-    *("--deterministic", "--min-runs", str(PROCESSES), "--max-runs", str(PROCESSES)),
+    *("--deterministic", "--rounds", str(PROCESSES), "--max-rounds", str(PROCESSES)),
 )
 """A plan of many processes, each of which is soon over."""
 ONE = ("--backend", "numpy", "--cache-mode", "cold_process_cold_cache")

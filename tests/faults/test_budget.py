@@ -47,7 +47,7 @@ def test_what_the_time_does_not_reach_has_not_failed_and_can_be_gone_on_with(sle
     sleepy.assert_clean()
 
     counted = sleepy.case(GOOD)["cold"][0]["n_ok"]
-    out = ("--out-dir", str(sleepy.out))
+    out = ("--out", str(sleepy.out))
     again = sleepy.command("run", *out, "--resume", "--time-budget", "4s")
     assert again.code == 0, again.err
     assert sleepy.case(GOOD)["cold"][0]["n_ok"] == counted

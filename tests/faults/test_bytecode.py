@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Run = Callable[..., subprocess.CompletedProcess[str]]
 
 ONE = ("run", "--case", "numpy_matmul_512_f32", "--cache-mode", "cold_process_cold_cache")
-FEW = ("--min-runs", "1", "--max-runs", "1", "--time-budget", "60s", "--out-dir")
+FEW = ("--rounds", "1", "--max-rounds", "1", "--time-budget", "60s", "--out")
 
 
 @pytest.fixture

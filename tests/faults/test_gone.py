@@ -30,12 +30,12 @@ def f():
         shutil.rmtree({folder!r}, ignore_errors=True)
     return 1.0
 """
-PLAN = ("--min-runs", "2", "--max-runs", "2", "--time-budget", "20s")
+PLAN = ("--rounds", "2", "--max-rounds", "2", "--time-budget", "20s")
 
 
 def test_bench_does_not_end_well_after_its_folder_was_deleted(bench: Lab) -> None:
     (bench.path / "f.py").write_text(DELETING.format(folder=str(bench.out)))
-    done = bench.command("bench", "f.py:f", "--out-dir", bench.out, *PLAN)
+    done = bench.command("bench", "f.py:f", "--out", bench.out, *PLAN)
     assert done.code == 3, (done.out, done.err)
     said = done.err.strip().splitlines()[-1]
     assert f"{bench.out / JOURNAL} was deleted or moved while the run wrote to {bench.out}" in said

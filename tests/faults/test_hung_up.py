@@ -25,7 +25,7 @@ if __name__ == "__main__":
 """
 COMMANDS = {
     "bench": ("bench", "slow.py:slow", "--input", "x=f64[3]"),
-    "noise": ("noise", "slow.py:slow", "--input", "x=f64[3]", "--time", "60s"),
+    "noise": ("noise", "slow.py:slow", "--input", "x=f64[3]", "--time-budget", "60s"),
     "doctor": ("doctor", "slow.py"),
     "doctor and more": ("doctor", "--format", "html", "--perfetto", "p.json", "slow.py"),
 }
@@ -64,9 +64,9 @@ def test_what_a_killed_one_has_left_the_next_removes(tmp_path: Path) -> None:
             process.communicate(timeout=60)
     assert any((tmp_path / "tmp").glob("coldwarm-*"))
     (tmp_path / "quick.py").write_text("def f(x):\n    return x\n", encoding="utf-8")
-    line = ("bench", "quick.py:f", "--input", "x=f64[3]", "--max-runs", "1", "--warm-only")
+    line = ("bench", "quick.py:f", "--input", "x=f64[3]", "--max-rounds", "1", "--warm-only")
     done = subprocess.run(
-        [sys.executable, "-m", "coldwarm", *line, "--min-runs", "1"],
+        [sys.executable, "-m", "coldwarm", *line, "--rounds", "1"],
         cwd=tmp_path,
         env={**os.environ, "TMPDIR": str(tmp_path / "tmp")},
         capture_output=True,

@@ -31,7 +31,7 @@ def resume(bench: Lab) -> str:
     """Resume the run; return the one line of its refusal, after a look that nothing changed."""
     journal = bench.out / "journal.jsonl"
     before = files(bench.out) if journal.is_file() and not journal.is_symlink() else {}
-    done = bench.command("run", "--out-dir", bench.out, "--resume", timeout_s=60.0)
+    done = bench.command("run", "--out", bench.out, "--resume", timeout_s=60.0)
     assert done.code in {2, 3}, done.err
     assert not before or files(bench.out) == before
     return done.one_line()
@@ -51,14 +51,14 @@ def test_a_finished_run_whose_journal_is_gone_is_not_overwritten(
     (finished.out / "journal.jsonl").write_bytes(left)
     said = resume(finished)
     assert "has a journal without a header" in said
-    assert "start a new run in another --out-dir" in said
+    assert "start a new run in another --out" in said
 
 
 def test_a_journal_cut_short_costs_no_observation(finished: Lab) -> None:
     """GIVEN the last lines lost, and the case's file whole THEN the file gives them back."""
     before = finished.case(GOOD)["observations"]
     finished.out.joinpath("journal.jsonl").write_bytes(finished.journal()[0])
-    assert finished.command("run", "--out-dir", finished.out, "--resume").code == 0
+    assert finished.command("run", "--out", finished.out, "--resume").code == 0
     assert finished.case(GOOD)["observations"] == before
     finished.assert_clean()
 
@@ -145,4 +145,4 @@ def test_what_is_no_file_of_a_run_is_not_read(bench: Lab, what: str, command: st
 
 
 def resume_of(bench: Lab) -> tuple[str | Path, ...]:
-    return ("run", "--out-dir", bench.out, "--resume")
+    return ("run", "--out", bench.out, "--resume")

@@ -81,11 +81,11 @@ def test_what_a_killed_run_has_left_is_swept_at_the_next_start(bench: Lab, folde
     left = set(folder.iterdir())
     assert len(left) == 3
 
-    living = bench.start("--backend", "hang_stubbornly", *COLD, "--out-dir", bench.path / "other")
+    living = bench.start("--backend", "hang_stubbornly", *COLD, "--out", bench.path / "other")
     wait_for(lambda: any("sleep 3600" in line for line in bench.alive()), bench.alive)
     assert not alive([first])
     [its] = set(folder.iterdir()) - left
-    assert bench.run(*ONE, "--out-dir", bench.path / "third").code == 0
+    assert bench.run(*ONE, "--out", bench.path / "third").code == 0
     assert set(folder.iterdir()) == {folder / "coldwarm-mine", folder / "coldwarm-link", its}
     assert len(bench.workers()) == 1, "the one that lives goes on"
     living.send_signal(signal.SIGINT)

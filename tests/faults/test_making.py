@@ -28,7 +28,7 @@ BACKENDS = {
 }
 PROCESSES = 5
 ONE = ("--cache-mode", COLD, "--deterministic")
-MANY = ("--backend", "prepared", *ONE, "--min-runs", str(PROCESSES), "--max-runs", str(PROCESSES))
+MANY = ("--backend", "prepared", *ONE, "--rounds", str(PROCESSES), "--max-rounds", str(PROCESSES))
 
 
 @pytest.fixture

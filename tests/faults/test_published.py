@@ -162,7 +162,7 @@ def test_a_run_keeps_the_published_contract(
     bench: Lab, modes: tuple[str, ...], runs: int, status: str
 ) -> None:
     asked = [part for mode in modes for part in ("--cache-mode", mode)]
-    bench.run("--backend", "numpy,wrong", "--min-runs", str(runs), "--max-runs", str(runs), *asked)
+    bench.run("--backend", "numpy,wrong", "--rounds", str(runs), "--max-rounds", str(runs), *asked)
     results = assert_kept(bench.out / "nextstat")
     good = results[GOOD]
     assert good["status"] == status

@@ -34,7 +34,7 @@ def test_a_changed_option_is_refused_by_name(interrupted: Lab) -> None:
 
 
 def test_a_run_goes_on_as_it_was_begun_without_its_options_said_again(interrupted: Lab) -> None:
-    done = interrupted.command("run", "--out-dir", interrupted.out, "--resume")
+    done = interrupted.command("run", "--out", interrupted.out, "--resume")
     assert done.code == 0, done.err
     assert_short(interrupted)
 
@@ -70,7 +70,7 @@ def test_a_complete_run_that_is_resumed_still_tells_its_inputs(bench: Lab) -> No
     assert bench.run(*SHORT).code == 0
     before = bench.case(GOOD)["dataset_sha256"]
     assert before is not None
-    assert bench.command("run", "--out-dir", bench.out, "--resume").code == 0
+    assert bench.command("run", "--out", bench.out, "--resume").code == 0
     after = bench.case(GOOD)
     assert after["dataset_sha256"] == before
     assert "dataset_sha256" not in after["null_reasons"]
@@ -119,7 +119,7 @@ def test_the_same_seed_gives_the_same_plan_and_inputs(bench: Lab) -> None:
     seen: list[Any] = []
     for name in ("one", "two"):
         out: Path = bench.path / name
-        assert bench.run(*PLAN, "--seed", "5", "--out-dir", out).code == 0
+        assert bench.run(*PLAN, "--seed", "5", "--out", out).code == 0
         suite = read_json(out / "suite.json")
         case = read_json(out / "cases" / f"{GOOD}.json")
         seen.append((suite["order"], case["dataset_sha256"], case["dataset_id"]))

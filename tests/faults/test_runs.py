@@ -64,7 +64,7 @@ def test_an_interrupted_run_writes_what_it_has_and_is_resumed(
     process.send_signal(number)
     done = collect(process)
     assert done.code == 130
-    assert "Interrupted. Go on with: coldwarm run --out-dir" in done.out
+    assert "Interrupted. Go on with: coldwarm run --out" in done.out
     bench.assert_no_orphans()
     bench.assert_whole()
     suite = bench.suite()
@@ -147,7 +147,7 @@ def test_nothing_to_resume(bench: Lab) -> None:
     assert not bench.out.exists()
     nowhere = bench.command("run", "--resume")
     assert nowhere.code == 2
-    assert "--resume needs --out-dir" in nowhere.err
+    assert "--resume needs --out" in nowhere.err
 
 
 @pytest.mark.parametrize(("backend", "code"), [("hits_when_empty", 4), ("no_such_module", 0)])

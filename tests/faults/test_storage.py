@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-PLAN = ("--backend", "numpy", "--deterministic", "--min-runs", "2", "--max-runs", "2")
+PLAN = ("--backend", "numpy", "--deterministic", "--rounds", "2", "--max-rounds", "2")
 
 
 def mount(path: Path, options: str) -> None:
@@ -101,7 +101,7 @@ def test_a_candidate_is_not_to_blame_for_a_full_disk(disk: Path, site: Path) -> 
     lab = Lab(disk, [site])
     # Too little for the inputs' reference answer, enough for the journal's first lines.
     ballast = leave(disk, 60_000)
-    plan = ("--case", "elementwise_chain_1000000_f32", "--backend", "numpy", "--min-runs", "1")
+    plan = ("--case", "elementwise_chain_1000000_f32", "--backend", "numpy", "--rounds", "1")
     done = lab.run(*plan)
     assert done.code == 3
     assert "No space left on device" in last_line(done.err)
@@ -138,14 +138,14 @@ def test_a_read_only_directory(disk: Path, site: Path) -> None:
     subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)  # noqa: S607 - the system's
     done = lab.run(*PLAN)
     assert done.code == 2
-    assert "Read-only file system; choose an --out-dir that can be written" in done.one_line()
+    assert "Read-only file system; choose an --out that can be written" in done.one_line()
     assert not lab.out.exists()
 
 
 def test_a_directory_below_a_file(bench: Lab) -> None:
     (bench.path / "file").write_text("text")
     for out in (bench.path / "file", bench.path / "file" / "out"):
-        done = bench.run(*PLAN, "--out-dir", out)
+        done = bench.run(*PLAN, "--out", out)
         assert done.code == 2
-        assert "choose an --out-dir that can be written" in done.one_line()
+        assert "choose an --out that can be written" in done.one_line()
     assert (bench.path / "file").read_text() == "text"

@@ -32,7 +32,7 @@ OTHER = "honest_small_8_f32"
 def original(tmp_path_factory: pytest.TempPathFactory, site: Path) -> Path:
     """Return a run of two candidates in three modes."""
     made = Lab(tmp_path_factory.mktemp("original"), [site])
-    asked = ("--backend", "numpy,honest", "--min-runs", "3", "--max-runs", "3")
+    asked = ("--backend", "numpy,honest", "--rounds", "3", "--max-rounds", "3")
     done = made.run(*asked, "--deterministic")
     assert done.code == 0, done.err
     assert made.command("validate", made.out).code == 0
@@ -220,7 +220,7 @@ def test_every_command_refuses_by_the_same_line(copy: Lab) -> None:
         ("plan", copy.out, "--calls", "10"),
         ("compare", copy.out, _as_another_run(copy.out)),
         ("compare", file, file),
-        ("run", "--out-dir", copy.out, "--resume"),
+        ("run", "--out", copy.out, "--resume"),
     ]
     for arguments in commands:
         done = copy.command(*arguments)

@@ -25,7 +25,7 @@ def test_a_case_that_was_changed_is_refused_by_every_command_with_the_same_line(
         ("plan", bench.out, "--calls", "10"),
         ("compare", bench.out, bench.out),
         ("compare", file, file),
-        ("run", "--out-dir", bench.out, "--resume"),
+        ("run", "--out", bench.out, "--resume"),
     ]
     for arguments in commands:
         done = bench.command(*arguments)

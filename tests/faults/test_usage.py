@@ -54,7 +54,7 @@ def test_a_duration_that_is_none(bench: Lab, option: str, text: str) -> None:
     [
         ("--precision", "0"),
         ("--precision", "nan"),
-        ("--min-runs", "5", "--max-runs", "2"),
+        ("--rounds", "5", "--max-rounds", "2"),
     ],
 )
 def test_a_number_that_makes_no_sense(bench: Lab, arguments: tuple[str, ...]) -> None:

@@ -30,9 +30,9 @@ class Desk(Lab):
 
     def bench(self, *arguments: str | Path, timeout_s: float = 120.0) -> Done:
         """Run ``coldwarm bench`` into ``out``: one process of each mode where nothing is said."""
-        usual = {"--min-runs": "1", "--max-runs": "1", "--out-dir": str(self.out)}
+        usual = {"--rounds": "1", "--max-rounds": "1", "--out": str(self.out)}
         if "--time-budget" in arguments:
-            del usual["--min-runs"], usual["--max-runs"]
+            del usual["--rounds"], usual["--max-rounds"]
         added = [
             part for name, pair in usual.items() if name not in arguments for part in (name, pair)
         ]

@@ -77,10 +77,10 @@ def test_two_functions_of_a_file(fit: Desk) -> None:
 
 
 def test_what_a_bench_leaves_can_be_shown_planned_and_compared(fit: Desk) -> None:
-    asked = ("fit.py:fit", "mine=fit.py:other", *X, "--min-runs", "2", "--max-runs", "2")
+    asked = ("fit.py:fit", "mine=fit.py:other", *X, "--rounds", "2", "--max-rounds", "2")
     again = fit.path / "again"
     assert fit.bench(*asked).code == 0
-    assert fit.bench(*asked, "--out-dir", again).code == 0
+    assert fit.bench(*asked, "--out", again).code == 0
     assert fit.command("validate", fit.out).code == 0
     shown = fit.command("show", fit.out)
     assert shown.code == 0
@@ -98,7 +98,7 @@ def test_another_source_is_not_compared(fit: Desk) -> None:
     assert fit.bench("fit.py:fit", *X, COLD).code == 0
     fit.write("fit.py", FIT + "\n    number = 3\n")
     again = fit.path / "again"
-    assert fit.bench("fit.py:fit", *X, COLD, "--out-dir", again).code == 0
+    assert fit.bench("fit.py:fit", *X, COLD, "--out", again).code == 0
     done = fit.command("compare", fit.out, again)
     assert done.code == 2
     assert "source" in done.err
@@ -129,7 +129,7 @@ def test_a_factory_beside_a_function_has_arguments_of_its_own(fit: Desk) -> None
 
 def test_a_generator_or_a_list_of_shapes_gives_new_shape_calls(fit: Desk) -> None:
     assert fit.report("fit.py:make_many", COLD)[1].candidates[0].new_shape is not None
-    code, report = fit.report("fit.py:fit", "--input", "x=f64[9,9];[8,8]", COLD, "--out-dir", "two")
+    code, report = fit.report("fit.py:fit", "--input", "x=f64[9,9];[8,8]", COLD, "--out", "two")
     assert code == 0
     assert report.candidates[0].new_shape is not None
     assert report.candidates[0].call is None
@@ -158,7 +158,7 @@ def test_the_reference_can_be_another_than_the_first(fit: Desk) -> None:
     code, report = fit.report("fit.py:wrong", "fit.py:fit", *X, WARM, "--reference", "fit")
     assert (code, report.reference) == (3, "fit")
     assert [one.status for one in report.candidates] == ["failed", "ok"]
-    said = fit.refused("fit.py:fit", *X, "--reference", "fitt", "--out-dir", "two")
+    said = fit.refused("fit.py:fit", *X, "--reference", "fitt", "--out", "two")
     assert "fitt" in said
     assert "fit" in said
 
@@ -189,9 +189,9 @@ def test_a_file_alone_names_what_it_marks(desk: Desk) -> None:
     assert code == 3
     assert desk.own("off")["checked"] == "against exact, to 0.5"
     desk.write("other.py", MARKED.replace("f64[20]", "f64[30]").replace("reference=True", ""))
-    assert "different inputs" in desk.refused("marked.py", "other.py", "--out-dir", "two")
+    assert "different inputs" in desk.refused("marked.py", "other.py", "--out", "two")
     desk.write("third.py", MARKED)
-    both = desk.refused("marked.py", "third.py", "--out-dir", "two")
+    both = desk.refused("marked.py", "third.py", "--out", "two")
     assert "marked as the reference" in both
 
 
@@ -217,7 +217,7 @@ def test_arguments_that_calls_change_are_renewed(desk: Desk) -> None:
     assert desk.own("mutates")["renewed"] is True
     assert because("arguments_changed") in report.candidates[0].limitations
 
-    asked = ("--input", "x=f64[9]", WARM, "--no-check", "--out-dir")
+    asked = ("--input", "x=f64[9]", WARM, "--no-check", "--out")
     drawn = desk.bench("odd.py:random", *asked, "two", "--json")
     assert drawn.code == 0
     assert "answers_differ" in drawn.out
@@ -502,7 +502,7 @@ def test_a_buffer_that_is_handed_out_again_is_judged_by_what_was_in_it(desk: Des
     shapes = ("--input", "x=f64[1000];[2000]", COLD)
     code, report = desk.report("buffer.py:right", "buffer.py:reused", *shapes)
     assert code == 0, [(one.candidate, one.reason) for one in report.candidates]
-    asked = ("--input", "x=f64[1000]", WARM, "--out-dir", "two", "--json")
+    asked = ("--input", "x=f64[1000]", WARM, "--out", "two", "--json")
     done = desk.bench("buffer.py:keeps", *asked)
     assert done.code == 0
     assert "answers_differ" in done.out
@@ -530,7 +530,7 @@ def test_marks_are_read_in_the_environment_that_is_asked_for(desk: Desk) -> None
     )
     code, _ = desk.report("marked.py", "--env", "FACTOR=2", "--python", sys.executable, WARM)
     assert code == 0
-    said = desk.refused("marked.py", "--out-dir", "two")
+    said = desk.refused("marked.py", "--out", "two")
     assert said.startswith("marked.py failed before it was measured: KeyError: 'FACTOR'")
 
 
@@ -565,13 +565,13 @@ def test_two_virtual_environments(fit: Desk) -> None:
 
 
 def test_a_verdict_beyond_a_limit_fails_the_bench(fit: Desk) -> None:
-    runs = ("--min-runs", "5", "--max-runs", "5", WARM)
+    runs = ("--rounds", "5", "--max-rounds", "5", WARM)
     code, report = fit.report("fit.py:fit", "fit.py:slow", *X, *runs, "--fail-on", "slower:2%")
     assert report.verdicts[0].comparison.verdict == "slower"
     assert (code, report.n_failing) == (1, 1)
     assert report.verdicts[0].fails_beyond == 0.02
     code, _ = fit.report(
-        *("fit.py:fit", "fit.py:slow", *X, *runs), "--fail-on", "faster:2%", "--out-dir", "two"
+        *("fit.py:fit", "fit.py:slow", *X, *runs), "--fail-on", "faster:2%", "--out", "two"
     )
     assert code == 0
 
@@ -591,7 +591,7 @@ def test_calls_that_become_slower_by_themselves_are_told_of_the_candidate(desk: 
             return x + 1.0
         """,
     )
-    runs = ("--warm-only", "--no-check", "--min-runs", "5", "--max-runs", "5")
+    runs = ("--warm-only", "--no-check", "--rounds", "5", "--max-rounds", "5")
     assert desk.bench("parts.py:parts", *X, *runs).code == 0
     warm = desk.case("parts")["warm"]["steady"]
     assert warm["steady"] is False

@@ -35,7 +35,7 @@ for _ in range(100):
     spent.append(time.perf_counter() - begin)
 print(statistics.median(spent))
 """
-RUNS = ("--min-runs", "3", "--max-runs", "3")
+RUNS = ("--rounds", "3", "--max-rounds", "3")
 
 
 def test_a_call_takes_what_it_takes_in_a_script_of_one_s_own(desk: Desk) -> None:
@@ -79,7 +79,7 @@ SMALL = """
 def test_filled_caches_stand_beside_what_gives_them(desk: Desk) -> None:
     pytest.importorskip("jax")
     desk.write("small.py", SMALL)
-    done = desk.bench("small.py:small", "--min-runs", "2", "--max-runs", "2")
+    done = desk.bench("small.py:small", "--rounds", "2", "--max-rounds", "2")
     assert done.code == 0, done.err
     case = desk.case("small")
     (filled,) = [one for one in case["cold"] if one["cache_mode"] == "cold_process_warm_cache"]
@@ -99,7 +99,7 @@ def test_filled_caches_stand_beside_what_gives_them(desk: Desk) -> None:
     assert whole[0].endswith("=all")
     assert "only a cache directory set" in done.out
     for command in (
-        ("plan", desk.out, "--calls", "10", "--cache", "warm"),
+        ("plan", desk.out, "--calls", "10", "--caches", "filled"),
         ("show", desk.out, "--format", "markdown"),
     ):
         shown = desk.command(*command)

@@ -151,7 +151,7 @@ def test_a_function_that_hangs_is_ended(odd: Desk) -> None:
     assert "hangs · empty caches: failed: hangs (odd.py:hangs)" in done.err
     assert "timeout: no answer within 3 s" in done.err
     assert [odd.case(name)["status"] for name in ("good", "hangs")] == ["ok", "failed"]
-    elsewhere = ("--out-dir", odd.path / "elsewhere")
+    elsewhere = ("--out", odd.path / "elsewhere")
     said = odd.refused("odd.py:hangs", *X, "--time-budget", "2s", *elsewhere)
     assert said.startswith("the time budget was over while hangs was inspected")
 
@@ -191,7 +191,7 @@ def test_nothing_valid_at_all(odd: Desk) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interruption_while_looking(odd: Desk, number: signal.Signals) -> None:
-    running = odd.open("bench", "odd.py:good", "odd.py:hangs", *X, "--out-dir", odd.out)
+    running = odd.open("bench", "odd.py:good", "odd.py:hangs", *X, "--out", odd.out)
     wait_for(lambda: bool(odd.workers()), odd.alive)
     time.sleep(1.0)
     os.kill(running.pid, number)
@@ -204,9 +204,7 @@ def test_an_interruption_while_looking(odd: Desk, number: signal.Signals) -> Non
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interruption_while_measuring(odd: Desk, number: signal.Signals) -> None:
-    running = odd.open(
-        "bench", "odd.py:good", "odd.py:sleeps", "--no-check", *X, "--out-dir", odd.out
-    )
+    running = odd.open("bench", "odd.py:good", "odd.py:sleeps", "--no-check", *X, "--out", odd.out)
     wait_for(lambda: odd.observations() >= 2, odd.alive, 60.0)
     os.kill(running.pid, number)
     done = collect(running, 30.0)

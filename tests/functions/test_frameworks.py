@@ -138,7 +138,7 @@ def test_one_module_with_jax_and_torch(desk: Desk) -> None:
     code, _ = desk.report(*(f"both.py:{name}" for name in names), *X, WARM)
     assert code == 0
     assert [desk.own(name)["placement"] for name in names] == ["numpy", "jax", "torch"]
-    said = desk.refused("both.py:of_either", *X, "--out-dir", "two")
+    said = desk.refused("both.py:of_either", *X, "--out", "two")
     assert "could be of JAX or of PyTorch" in said
 
 

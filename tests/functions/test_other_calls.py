@@ -353,10 +353,10 @@ def test_a_process_that_ends_in_another_call_loses_nothing_that_was_measured(
     source = "import os\nseen = []\ndef f(x):\n    seen.append(x)\n"
     source += "    return 1.0 if x == seen[0] else os._exit(9)\n"
     (tmp_path / "own.py").write_text(source)
-    command = "-m coldwarm bench own.py:f --input x=2.5 --warm-only --min-runs 1 --max-runs 1"
+    command = "-m coldwarm bench own.py:f --input x=2.5 --warm-only --rounds 1 --max-rounds 1"
     out = tmp_path / "out"
     subprocess.run(
-        [sys.executable, *command.split(), "--out-dir", str(out)],
+        [sys.executable, *command.split(), "--out", str(out)],
         cwd=tmp_path,
         check=True,
         timeout=120,
@@ -387,7 +387,7 @@ def test_three_processes_show_other_calls_and_later_ones_make_room_for_more_roun
     desk: Desk,
 ) -> None:
     desk.write("mine.py", "def f(x):\n    return x + 1.0\n")
-    given = ("--input", "x=f64[64]", "--warm-only", "--min-runs", "5", "--max-runs", "5")
+    given = ("--input", "x=f64[64]", "--warm-only", "--rounds", "5", "--max-rounds", "5")
     assert desk.bench("mine.py:f", *given).code == 0
     seen = desk.case("f")["observations"]
     assert [one["other_calls"] is not None for one in seen] == [True] * 3 + [False] * 2

@@ -88,7 +88,7 @@ def test_a_package_in_src_is_imported_from_its_commit(
     monkeypatch.setattr(repository, "path", repository.path / "repository")
     done = repository.bench(
         *("fitted:fit", "--input", "x=f64[9]", "--warm-only", "--before", "by_1"),
-        *("--out-dir", repository.path.parent / "out"),
+        *("--out", repository.path.parent / "out"),
     )
     assert done.code == 3, "2 x is not x"
     assert not list(repository.path.glob(".git/worktrees/*"))
@@ -122,7 +122,7 @@ def test_a_module_from_elsewhere_is_no_commit_of_this_repository(
     repository: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(repository, "path", repository.path / "repository")
-    said = repository.refused("numpy:sum", *USUAL, "--before", "HEAD", "--out-dir", "../out")
+    said = repository.refused("numpy:sum", *USUAL, "--before", "HEAD", "--out", "../out")
     assert said.startswith("before: numpy was imported from ")
     assert "name its file instead" in said
 
@@ -229,7 +229,7 @@ def test_a_verdict_is_withheld_where_the_old_commit_differs_from_itself(reposito
     repository.write("repository/fit.py", RESTLESS.format(0.002))
     git(repository, "commit", "--quiet", "-a", "-m", "restless")
     repository.write("repository/fit.py", RESTLESS.format(0.004))
-    five = ("--min-runs", "5", "--max-runs", "5", "--fail-on", "undecided")
+    five = ("--rounds", "5", "--max-rounds", "5", "--fail-on", "undecided")
     done = repository.bench("repository/fit.py:fit", *USUAL, *five, "--before", "HEAD")
     assert done.code == 1
     shown = " ".join(done.out.split())
@@ -277,7 +277,7 @@ def test_worktrees_are_removed_after_an_interruption_too(
     slow = "import time\ndef fit(x):\n    time.sleep(100)\n"
     repository.write("repository/fit.py", slow)
     running = repository.open(
-        "bench", "repository/fit.py:fit", *USUAL, "--before", "HEAD", "--out-dir", repository.out
+        "bench", "repository/fit.py:fit", *USUAL, "--before", "HEAD", "--out", repository.out
     )
     wait_for(lambda: bool(repository.workers()), repository.alive)
     time.sleep(1.0)

@@ -51,7 +51,7 @@ def _started(desk: Desk, label: str) -> list[dict[str, Any]]:
 @pytest.mark.slow
 def test_starts_of_which_nothing_is_asked_are_made_together(desk: Desk) -> None:
     desk.write("mine.py", SLOW_START)
-    done = desk.bench("mine.py:one", "mine.py:other", "--warm-only", "--max-runs", "2")
+    done = desk.bench("mine.py:one", "mine.py:other", "--warm-only", "--max-rounds", "2")
     assert done.code == 0, done.err
     assert _overlap(desk)
     for label in ("one", "other"):

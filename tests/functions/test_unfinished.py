@@ -98,7 +98,7 @@ def test_what_the_user_names_waits_inside_the_window(desk: Desk, sync: str) -> N
     assert code == 0
     desk.write("pyproject.toml", "")
     other = str(desk.path / "other")
-    _, eager = desk.report("att.py:eager", *X, "--warm-only", "--out-dir", other)
+    _, eager = desk.report("att.py:eager", *X, "--warm-only", "--out", other)
     call, true = report.candidates[0].call, eager.candidates[0].call
     assert call is not None
     assert true is not None

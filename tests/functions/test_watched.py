@@ -163,7 +163,7 @@ def test_numba_vectorize_in_each_call_is_no_warm_call(desk: Desk) -> None:
     assert {one["code"] for one in judged(desk, "fit", "warm_process")} == {"every_call_compiled"}
     # No counter speaks of its cache; the files do.
     desk.write("again.py", "from vectorized import kept\n\ndef call(x):\n    return kept(x)\n")
-    code, report = desk.report("again.py:call", *X, COLD, "--out-dir", str(desk.path / "two"))
+    code, report = desk.report("again.py:call", *X, COLD, "--out", str(desk.path / "two"))
     assert code == 0, report.candidates[0].reason
     assert not any(reason.code == "not_kept" for reason in report.candidates[0].limitations)
 

@@ -276,7 +276,7 @@ def test_the_same_samples_twice_are_no_comparison(tmp_path: Path, call: Call) ->
     assert "hold the same samples" in done.stderr
 
 
-@pytest.mark.parametrize("form", ["markdown", "github", "table"])
+@pytest.mark.parametrize("form", ["markdown", "github", "text"])
 def test_every_form_says_what_is_not_known(form: str, tmp_path: Path, call: Call) -> None:
     a, b = (save(tmp_path, f"{n}.json", hyperfine(t)) for n, t in enumerate((STEADY, TWICE)))
     said = " ".join(call("compare", a, b, "--format", form).stdout.split())
@@ -347,7 +347,7 @@ def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
 def test_a_hostile_name_controls_no_terminal_and_no_workflow(tmp_path: Path, call: Call) -> None:
     name = "\x1b[31m::error title=x::y\n" + "a" * 1000
     a, b = (save(tmp_path, f"{n}.json", hyperfine(t, name)) for n, t in enumerate((STEADY, TWICE)))
-    for form in ("table", "github", "markdown", "json"):
+    for form in ("text", "github", "markdown", "json"):
         done = call("compare", a, b, "--format", form)
         assert done.returncode == ExitCode.FINE
         assert "\x1b[31m" not in done.stdout

@@ -178,7 +178,7 @@ def test_workers_save_one_file_that_is_compared(
     assert second.returncode == 0, second.stdout + second.stderr
     assert "B against A" in second.stdout
     assert "job:f/cold_process_cold_cache/first_result" in second.stdout
-    command = [str(installed), "-m", "coldwarm", "compare", "base.json", "now.json", "--all"]
+    command = [str(installed), "-m", "coldwarm", "compare", "base.json", "now.json", "--verbose"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "test_it.py::test_calls sin/warm_process/call" in done.stdout

@@ -291,24 +291,24 @@ def _measuring(*lines: str, codes: Sequence[int] = (0,), reads: Sequence[str] = 
 
 INPUTS = f"--input x=f64[9] --input password='{BODY['input_password']}'"
 GIVEN = f"--env A_TOKEN={BODY['env_A_TOKEN']} --env ACME_SETTING={BODY['env_ACME_SETTING']}"
-FAILED = "--warm-only --no-check --out-dir {failed}"
-ONCE, TWICE = "--min-runs 1 --max-runs 1", "--min-runs 2 --max-runs 2"
+FAILED = "--warm-only --no-check --out {failed}"
+ONCE, TWICE = "--rounds 1 --max-rounds 1", "--rounds 2 --max-rounds 2"
 INDEX = f"--index https://bob:{BODY['index']}@127.0.0.1:9/simple"
 LINK = f"--link page=https://bob:{BODY['link']}@host/x"
 BUCKET = f"--link bucket=https://s3/x?X-Amz-Signature={BODY['link_to_a_bucket']}"
 WAYS = {
     "backends": _way("backends"),
     "bench": _measuring(
-        f"bench odd.py:good odd.py:other {INPUTS} {GIVEN} {ONCE} --warm-only --out-dir {{new}}"
+        f"bench odd.py:good odd.py:other {INPUTS} {GIVEN} {ONCE} --warm-only --out {{new}}"
         " --report json={new}.json --report markdown={new}.md --report github={new}.txt",
         f"bench odd.py:later odd.py:good --input x=f64[9] {GIVEN} {ONCE} --warm-only --no-check"
-        " --out-dir {new} --verbose",
+        " --out {new} --verbose",
         *(
-            f"bench odd.py:{name} --input x=f64[9] {ONCE} --warm-only --out-dir {{new}}"
+            f"bench odd.py:{name} --input x=f64[9] {ONCE} --warm-only --out {{new}}"
             for name in ("raises", "leaves", "in_thread")
         ),
         f"bench odd.py:closed odd.py:part sk_live_{BODY['file']}.py:fit --input x=f64[9] {ONCE}"
-        " --warm-only --out-dir {new}"
+        " --warm-only --out {new}"
         f" --python hf_{BODY['interpreter']}/bin/python",
         codes=(0, 2, 3, 4),
         reads=("--policy",),
@@ -317,11 +317,11 @@ WAYS = {
     "claims compare": _way("claims compare {claims} {claims}"),
     "claims judge": _way("claims judge {claims}"),
     "claims list": _way("claims list"),
-    "claims run": _measuring("claims run autocast-casts-by-itself --out-dir {new}", codes=(0, 3)),
+    "claims run": _measuring("claims run autocast-casts-by-itself --out {new}", codes=(0, 3)),
     "claims show": _way(f"claims show {judged.CLAIM} --results {{claims}}", reads=("--results",)),
     "compare": _way(
-        "compare {run} {again} --all",
-        "compare {bench} {failed} --all --allow failed",
+        "compare {run} {again} --verbose",
+        "compare {bench} {failed} --verbose --allow failed",
         "compare {run} {again} --policy policy.toml",
         codes=(0, 2, 4),
         reads=("--policy", "--noise"),
@@ -337,14 +337,14 @@ WAYS = {
         *("export {run}", "export {run} --out {new}", "export {bench} --out {new}"), codes=(0, 2, 3)
     ),
     "noise": _measuring(
-        f"noise odd.py:good {INPUTS} --time 3s --warm-only",
-        "noise odd.py:raises --input x=f64[9] --time 3s --warm-only",
+        f"noise odd.py:good {INPUTS} --time-budget 3s --warm-only",
+        "noise odd.py:raises --input x=f64[9] --time-budget 3s --warm-only",
         codes=(0, 2, 3, 4),
     ),
     "patterns compare": _way("patterns compare {patterns} {patterns}"),
     "patterns judge": _way("patterns judge {patterns}"),
     "patterns list": _way("patterns list"),
-    "patterns run": _measuring("patterns run numba-signatures --out-dir {new}", codes=(0, 3)),
+    "patterns run": _measuring("patterns run numba-signatures --out {new}", codes=(0, 3)),
     "patterns show": _way(
         f"patterns show {judged.PATTERN} --results {{patterns}}", reads=("--results",)
     ),
@@ -357,8 +357,8 @@ WAYS = {
     ),
     "run": _measuring(
         f"run --suite full --case numpy_matmul_512_f32 --cache-mode warm_process {ONCE}"
-        " --out-dir {new} --page",
-        f"run --suite full --case jax_jit_cpu_matmul_512_f32 {ONCE} --out-dir {{new}} --verbose",
+        " --out {new} --page",
+        f"run --suite full --case jax_jit_cpu_matmul_512_f32 {ONCE} --out {{new}} --verbose",
         codes=(0, 3),
     ),
     "schema": _way("schema", "schema coldwarm.answers.v1"),
@@ -367,10 +367,9 @@ WAYS = {
     ),
     "snapshot compare": _way("snapshot compare {snapshot} {snapshot}"),
     "snapshot create": _way(
-        f"snapshot create {{bench}} {{failed}} {{run}} --id s3 --out-dir {{new}} {INDEX}"
+        f"snapshot create {{bench}} {{failed}} {{run}} --id s3 --out {{new}} {INDEX}"
         f" --wheels npm_{BODY['wheels']} --registry {{new}}.registry",
-        "snapshot create {bench} --id s4 --out-dir {new} --offline --with-code"
-        " --with-data policy.toml",
+        "snapshot create {bench} --id s4 --out {new} --offline --with-code --with-data policy.toml",
         codes=(0, 2, 3),
         reads=("--with-data", "--wheels", "--registry"),
     ),
@@ -382,7 +381,7 @@ WAYS = {
         "snapshot registry list --registry {registry}", reads=("--registry",)
     ),
     "snapshot replicate": _measuring(
-        "snapshot replicate {unsigned} --out-dir {new} --as-it-is --trust --time-budget 5s",
+        "snapshot replicate {unsigned} --out {new} --as-it-is --trust --time-budget 5s",
         codes=(0, 1, 2, 4),
         reads=("--public-key", "--noise"),
     ),
@@ -443,18 +442,18 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Measured]:
     ended = [
         user.there(*line.format(**places).split())
         for line in (
-            f"bench odd.py:good odd.py:other {INPUTS} {GIVEN} {ONCE} --out-dir {{bench}}",
+            f"bench odd.py:good odd.py:other {INPUTS} {GIVEN} {ONCE} --out {{bench}}",
             f"bench odd.py:later odd.py:other --input x=f64[9] {GIVEN} {ONCE} {FAILED}",
-            f"{run} --out-dir {{run}}",
-            f"{run} --out-dir {{again}}",
+            f"{run} --out {{run}}",
+            f"{run} --out {{again}}",
         )
     ]
     assert [one.code for one in ended] == [0, 3, 0, 0], ended
     ended += [
         user.here(*line.format(**places).split())
         for line in (
-            "snapshot create {bench} {failed} {run} --id s1 --out-dir {snapshot} --offline",
-            "snapshot create {run} --id s2 --out-dir {unsigned} --offline --no-report",
+            "snapshot create {bench} {failed} {run} --id s1 --out {snapshot} --offline",
+            "snapshot create {run} --id s2 --out {unsigned} --offline --no-report",
         )
     ]
     key = ["openssl", "genpkey", "-algorithm", "ed25519", "-out", places["key"]]

@@ -247,7 +247,7 @@ def test_the_doctor_where_a_program_compiles(lab: Walk) -> None:
     program = lab.prepare(MODULE, JITTED, ENDS)
     before = set(lab.path.rglob("*"))
     script = lab.path / "warmup.py"
-    ended = _doctored(lab, program, "--warmup", str(script), "--all")
+    ended = _doctored(lab, program, "--warmup", str(script), "--passes", "all")
     assert script.exists()
     assert lab.told(ended, made_before=before) == []
 

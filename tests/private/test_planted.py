@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-ONCE = ("--min-runs", "1", "--max-runs", "1")
+ONCE = ("--rounds", "1", "--max-rounds", "1")
 IN_TEXTS = shapes("texts of errors and output", 100)
 IN_VARIABLES = shapes("variables that concern a measurement", 200)
 NAMED = {
@@ -187,7 +187,7 @@ def test_a_bench_that_succeeds_and_one_that_fails(planting: Planting) -> None:
     assert set(ON_COMMAND_LINE) == set(said["withheld_variables"])
     assert said["variables"] == {}
     for name in ("later", "leaves", "raises"):
-        out = ("--out-dir", planting.out / name)
+        out = ("--out", planting.out / name)
         ended.append(planting.bench(own(planting, name), *inputs, *given(), *out, "--warm-only"))
         planting.assert_nothing_told(*ended)
     journal = (planting.out / "later" / "journal.jsonl").read_text()
@@ -198,7 +198,7 @@ def test_a_bench_that_succeeds_and_one_that_fails(planting: Planting) -> None:
 @pytest.mark.slow
 def test_a_run_its_readers_and_a_policy(planting: Planting) -> None:
     case = ("--case", "numpy_matmul_512_f32", "--cache-mode", "warm_process", *ONCE)
-    ended = [planting.command("run", *case, "--suite", "full", "--out-dir", planting.out)]
+    ended = [planting.command("run", *case, "--suite", "full", "--out", planting.out)]
     assert ended[0].code == 0, ended[0].err
     policy = planting.write("policy.toml", f'password = "{ALONE["policy"].body}"\n')
     readers: tuple[tuple[str | Path, ...], ...] = (
@@ -209,7 +209,7 @@ def test_a_run_its_readers_and_a_policy(planting: Planting) -> None:
         ("compare", planting.out, planting.out),
         ("compare", planting.out, planting.out, "--json"),
         ("compare", planting.out, planting.out, "--policy", policy),
-        ("run", "--resume", "--out-dir", planting.out),
+        ("run", "--resume", "--out", planting.out),
         *(("export", planting.out, "--format", form) for form in formats.names() if form != "asv"),
     )
     ended += [planting.command(*arguments) for arguments in readers]
@@ -226,7 +226,7 @@ def test_a_snapshot_its_archive_and_its_registry(planting: Planting) -> None:
         subprocess.run(git, check=True)
     inputs = ("--input", "x=f64[9]", "--input", f"password='{ALONE['input'].body}'")
     for name in ("good", "later"):
-        more = ("--out-dir", planting.out / name, "--warm-only")
+        more = ("--out", planting.out / name, "--warm-only")
         planting.bench(own(planting, name), *inputs[: 2 if name == "later" else 4], *given(), *more)
     planting.assert_nothing_told()
     named = {
@@ -237,7 +237,7 @@ def test_a_snapshot_its_archive_and_its_registry(planting: Planting) -> None:
     made = planting.out / "made"
     index = f"http://user:{ALONE['remote'].body}@127.0.0.1:9/simple"
     results = (planting.out / "good", planting.out / "later")
-    line = ("--id", "s1", "--out-dir", made, "--index", index)
+    line = ("--id", "s1", "--out", made, "--index", index)
     prefix = ("env", *(f"{name}={value}" for name, value in named.items()))
     ended = [planting.command("snapshot", "create", *results, *line, prefix=prefix)]
     assert ended[0].code == 0, ended[0].err
@@ -257,7 +257,7 @@ def test_a_snapshot_its_archive_and_its_registry(planting: Planting) -> None:
 @pytest.mark.slow
 def test_noise(planting: Planting) -> None:
     planting.out.mkdir()
-    inputs = ("--input", "x=f64[9]", "--time", "4s", "--warm-only")
+    inputs = ("--input", "x=f64[9]", "--time-budget", "4s", "--warm-only")
     ended = [
         planting.command("noise", own(planting, "good"), *inputs, "--json"),
         planting.command("noise", own(planting, "raises"), *inputs),
@@ -268,8 +268,8 @@ def test_noise(planting: Planting) -> None:
 @pytest.mark.slow
 def test_an_interrupted_run(planting: Planting) -> None:
     process = planting.open(
-        "bench", own(planting, "good"), "--input", "x=f64[9]", *given(), "--out-dir", planting.out,
-        "--min-runs", "50", "--max-runs", "50",
+        "bench", own(planting, "good"), "--input", "x=f64[9]", *given(), "--out", planting.out,
+        "--rounds", "50", "--max-rounds", "50",
     )  # fmt: skip
     wait_for(lambda: planting.observations() > 0, planting.alive, timeout_s=60)
     os.kill(process.pid, signal.SIGINT)
@@ -304,7 +304,7 @@ def test_commits_files_and_defaults(planting: Planting) -> None:
     )
     ended = [
         planting.bench(f"{file}:fit", *inputs, "--before", "HEAD"),
-        planting.bench(f"{file}:fit", f"{file}:fit2", *inputs, "--out-dir", planting.out / "b"),
+        planting.bench(f"{file}:fit", f"{file}:fit2", *inputs, "--out", planting.out / "b"),
         planting.bench(f"ghp_{ALONE['label'].body}={file}:fit", *inputs),
         planting.bench(own(planting, f"npm_{ALONE['function'].body}"), *inputs),
         planting.bench(f"{file}:fit", *inputs, "--env", f"TOKEN {ALONE['label'].body}"),

@@ -74,7 +74,7 @@ class Call(Command):
 
     def create(self, run: Path, out: Path, *more: str | Path, name: str = "s1") -> Path:
         """Make a snapshot without asking any index; return its folder."""
-        code, _, err = self("create", run, "--id", name, "--out-dir", out, *QUICK, *more)
+        code, _, err = self("create", run, "--id", name, "--out", out, *QUICK, *more)
         assert code == 0, err
         return out
 
@@ -104,7 +104,7 @@ def command(call: Call) -> Command:
 @pytest.fixture
 def snapshot(run: Path, call: Call, tmp_path: Path) -> Path:
     """A snapshot of the run."""
-    return call.create(run, tmp_path / "snapshots" / "s1", "--deterministic")
+    return call.create(run, tmp_path / "snapshots" / "s1", "--reproducible")
 
 
 def _serve(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
@@ -163,7 +163,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def measured(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run that was really measured, by this version: everything in it can be computed again."""
     bench = lab.Lab(tmp_path_factory.mktemp("lab"), [site])
-    plan = ("--backend", "numpy,honest", "--deterministic", "--min-runs", "2", "--max-runs", "2")
+    plan = ("--backend", "numpy,honest", "--deterministic", "--rounds", "2", "--max-rounds", "2")
     done = bench.run(*plan)
     assert done.code == 0, done.err
     bench.assert_no_orphans()

@@ -21,7 +21,7 @@ ODD = 'O\'Neil "A": #, -é'
 
 def test_the_citation_is_what_the_format_asks_for(call: Call, run: Path, tmp_path: Path) -> None:
     named = ("--author", ODD, "--author", "Second", "--license", "CC-BY-4.0")
-    folder = call.create(run, tmp_path / "s", "--deterministic", *named)
+    folder = call.create(run, tmp_path / "s", "--reproducible", *named)
     found = yaml.safe_load((folder / layout.CITATION).read_text())
     assert found["cff-version"] == "1.2.0"
     assert {"message", "title", "version", "license"} <= found.keys()
@@ -65,5 +65,5 @@ def test_the_crate_is_read_by_the_library(call: Call, run: Path, tmp_path: Path)
 def test_names_are_one_line_of_visible_characters(
     call: Call, run: Path, tmp_path: Path, named: tuple[str, str]
 ) -> None:
-    line = ("create", run, "--id", "s1", "--out-dir", tmp_path / "s", *QUICK)
+    line = ("create", run, "--id", "s1", "--out", tmp_path / "s", *QUICK)
     call.refused(*line, *named)

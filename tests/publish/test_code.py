@@ -36,7 +36,7 @@ def fit(n: int) -> float:
 def slow_fit(n: int) -> float:
     return sum(fit(n) for _ in range(50)) / 50
 """
-PLAN = ("--input", "n=3", "--warm-only", "--min-runs", "2", "--max-runs", "2")
+PLAN = ("--input", "n=3", "--warm-only", "--rounds", "2", "--max-rounds", "2")
 TARGETS = ("fit.py:fit", "other=fit.py:slow_fit")
 
 
@@ -61,7 +61,7 @@ def benched(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project in which a bench ran, with the result in ``out``."""
     folder = project(tmp_path_factory.mktemp("benched") / "project")
     bench = lab.Lab(folder)
-    done = bench.command("bench", *TARGETS, *PLAN, "--out-dir", "out")
+    done = bench.command("bench", *TARGETS, *PLAN, "--out", "out")
     assert done.code == 0, done.err
     return folder
 
@@ -100,7 +100,7 @@ def test_a_bench_is_measured_again_from_the_archive_elsewhere(
     elsewhere.mkdir()
     shutil.rmtree(here)
     bench = lab.Lab(elsewhere)
-    line = ("snapshot", "replicate", tmp_path / "s1.tar.gz", "--as-it-is", "--out-dir", "again")
+    line = ("snapshot", "replicate", tmp_path / "s1.tar.gz", "--as-it-is", "--out", "again")
     done = bench.command(*line)
     assert done.code == 2
     assert "code of its maker: code/data/known.json, code/fit.py" in done.err
@@ -117,21 +117,21 @@ def test_a_bench_is_measured_again_from_the_archive_elsewhere(
 
 
 def test_what_others_cannot_measure_again_is_said(call: Call, here: Path, tmp_path: Path) -> None:
-    code_, out, _ = call("create", here / "out", "--id", "s1", "--out-dir", tmp_path / "s1",
+    code_, out, _ = call("create", here / "out", "--id", "s1", "--out", tmp_path / "s1",
                          "--offline", "--no-report")  # fmt: skip
     assert code_ == 0
     [line] = [one for one in out.splitlines() if one.startswith("Others cannot measure again")]
     assert "fit" in line
     assert "other" in line
     assert "snapshot create --with-code puts it in" in line
-    again = ("replicate", tmp_path / "s1", "--out-dir", tmp_path / "r", "--as-it-is", "--trust")
+    again = ("replicate", tmp_path / "s1", "--out", tmp_path / "r", "--as-it-is", "--trust")
     assert "--with-code puts it in" in call.refused(*again)
 
 
 def test_functions_are_run_with_trust_alone(call: Call, here: Path, tmp_path: Path) -> None:
     snapshot = call.create(here / "out", tmp_path / "s1", *WITH)
     for more in ((), ("--as-it-is",)):
-        code_, _, err = call("replicate", snapshot, "--out-dir", tmp_path / "r", *more)
+        code_, _, err = call("replicate", snapshot, "--out", tmp_path / "r", *more)
         assert code_ == 2
         assert "nothing was installed or run" in err.splitlines()[-1]
         assert not (tmp_path / "r").exists()
@@ -212,7 +212,7 @@ def test_what_does_not_belong_into_a_snapshot(
     call: Call, here: Path, tmp_path: Path, why: str, spoil: Callable[[Path], None]
 ) -> None:
     spoil(here)
-    line = ("create", here / "out", "--id", "s1", "--out-dir", tmp_path / "s1", "--offline")
+    line = ("create", here / "out", "--id", "s1", "--out", tmp_path / "s1", "--offline")
     assert why in call.refused(*line, *WITH)
     assert not (tmp_path / "s1").exists()
 
@@ -222,7 +222,7 @@ def test_data_lies_in_the_folder(call: Call, here: Path, tmp_path: Path, path: s
     (here.parent / "elsewhere").write_text("x")
     (here.parent / "x").write_text("x")
     (here / ".git").write_text("x")
-    line = ("create", here / "out", "--id", "s1", "--out-dir", tmp_path / "s1", "--offline")
+    line = ("create", here / "out", "--id", "s1", "--out", tmp_path / "s1", "--offline")
     err = call.refused(*line, "--with-code", "--with-data", path)
     assert "lies outside" in err or "is not there" in err or "has a name that" in err
 
@@ -251,12 +251,12 @@ def test_what_is_not_recorded_is_not_repeated(own: object) -> None:
 
 def test_options_of_a_stranger_stand_for_themselves() -> None:
     """GIVEN values that look like options THEN none of them becomes one."""
-    own = {"targets": ["--python=/evil", "a.py:f"], "inputs": ["--out-dir=/etc"]}
+    own = {"targets": ["--python=/evil", "a.py:f"], "inputs": ["--out=/etc"]}
     made = code.recorded_request({"own": {**own, "reference": "--help"}})
     line = list(made.arguments())
     end = line.index("--")
     assert line[end + 1 :] == ["--python=/evil", "a.py:f"]
-    assert line[:end] == ["--input=--out-dir=/etc", "--reference=--help"]
+    assert line[:end] == ["--input=--out=/etc", "--reference=--help"]
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def test_the_same_results_give_the_same_bytes(run: Path, call: Call, tmp_path: P
     other = write_run(tmp_path / "run2", seed=7)
     one, two = tmp_path / "a" / "one", tmp_path / "b" / "two"
     for out, given in ((one, (run, other)), (two, (other, copy))):
-        arguments = ("--id", "s", "--out-dir", out, "--deterministic", *QUICK)
+        arguments = ("--id", "s", "--out", out, "--reproducible", *QUICK)
         assert call("create", *given, *arguments)[0] == 0
     assert files(one) == files(two)
     assert {path.parts[1] for path in map(_pure, files(one)) if path.parts[0] == "results"} == {
@@ -99,7 +99,7 @@ def test_without_that_a_snapshot_says_when_it_was_made(
     made = load_as(SnapshotIndex, call.create(run, tmp_path / "a") / layout.INDEX)
     assert made.generated_at > "2026-01-02T03:05:05+00:00"
     assert made.workflow == {"GITHUB_REPOSITORY": "someone/something"}
-    steady = call.create(run, tmp_path / "b", "--deterministic", name="s2")
+    steady = call.create(run, tmp_path / "b", "--reproducible", name="s2")
     again = load_as(SnapshotIndex, steady / layout.INDEX)
     assert (again.generated_at, again.workflow) == ("2026-01-02T03:05:05+00:00", {})
 
@@ -107,7 +107,7 @@ def test_without_that_a_snapshot_says_when_it_was_made(
 def test_an_id_stands_for_one_content(run: Path, call: Call, tmp_path: Path) -> None:
     folder = call.create(run, tmp_path / "a")
     before = files(folder)
-    again = ("create", run, "--id", "s1", *QUICK, "--out-dir")
+    again = ("create", run, "--id", "s1", *QUICK, "--out")
     assert "already holds a snapshot" in call.refused(*again, folder)
     assert "is taken by another snapshot" in call.refused(*again, tmp_path / "b")
     assert not (tmp_path / "b").exists()
@@ -119,18 +119,18 @@ def test_an_id_stands_for_one_content(run: Path, call: Call, tmp_path: Path) -> 
 
 
 def test_the_same_content_may_have_its_id_twice(run: Path, call: Call, tmp_path: Path) -> None:
-    one = call.create(run, tmp_path / "a", "--deterministic")
-    two = call.create(run, tmp_path / "b", "--deterministic")
+    one = call.create(run, tmp_path / "a", "--reproducible")
+    two = call.create(run, tmp_path / "b", "--reproducible")
     assert files(one) == files(two)
     other = write_run(tmp_path / "run2", seed=7)
     refused = call.refused(
-        "create", other, "--id", "s1", "--out-dir", tmp_path / "c", *QUICK, "--deterministic"
+        "create", other, "--id", "s1", "--out", tmp_path / "c", *QUICK, "--reproducible"
     )
     assert "is taken by another snapshot" in refused
 
 
 def test_a_folder_that_holds_anything_is_refused(run: Path, call: Call, tmp_path: Path) -> None:
-    again = ("create", run, "--id", "s1", *QUICK, "--out-dir")
+    again = ("create", run, "--id", "s1", *QUICK, "--out")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / ".hidden").touch()
     assert "is not empty" in call.refused(*again, tmp_path / "full")
@@ -144,12 +144,12 @@ def test_a_folder_that_holds_anything_is_refused(run: Path, call: Call, tmp_path
 
 @pytest.mark.parametrize("name", ["", "a b", "../up", ".hidden", "a/b", "x" * 101, "é", "a\nb"])
 def test_an_id_is_a_plain_name(run: Path, call: Call, tmp_path: Path, name: str) -> None:
-    call.refused("create", run, "--id", name, "--out-dir", tmp_path / "s", *QUICK)
+    call.refused("create", run, "--id", name, "--out", tmp_path / "s", *QUICK)
     assert not (tmp_path / "s").exists()
 
 
 def test_results_that_are_not_valid_are_refused(run: Path, call: Call, tmp_path: Path) -> None:
-    line = ("create", run, "--id", "s1", "--out-dir", tmp_path / "s", *QUICK)
+    line = ("create", run, "--id", "s1", "--out", tmp_path / "s", *QUICK)
     case = run / "cases" / f"{OTHER}.json"
     case.write_text(case.read_text().replace("0.5", "0.4", 1))
     refused = call.refused(*line, code=3)
@@ -163,7 +163,7 @@ def test_results_that_are_not_valid_are_refused(run: Path, call: Call, tmp_path:
 
 
 def test_what_is_no_finished_run_is_refused(run: Path, call: Call, tmp_path: Path) -> None:
-    line = ("--id", "s1", "--out-dir", tmp_path / "s", *QUICK)
+    line = ("--id", "s1", "--out", tmp_path / "s", *QUICK)
     assert "holds no run" in call.refused("create", tmp_path, *line)
     assert "holds no run" in call.refused("create", run / "cases" / f"{OTHER}.json", *line)
     assert "is given twice" in call.refused("create", run, run, *line)
@@ -183,7 +183,7 @@ def test_a_snapshot_is_there_whole_or_not_at_all(
 
     monkeypatch.setattr(os, "fsync", full)
     refused = call.refused(
-        "create", run, "--id", "s1", "--out-dir", tmp_path / "in" / "s", *QUICK, code=3
+        "create", run, "--id", "s1", "--out", tmp_path / "in" / "s", *QUICK, code=3
     )
     assert "No space left on device" in refused
     assert list((tmp_path / "in").iterdir()) == []
@@ -231,7 +231,7 @@ def test_gates_and_rejected_processes_are_told() -> None:
 
 def test_what_was_made_is_told_as_json(run: Path, tmp_path: Path) -> None:
     done = program(
-        "create", run, "--id", "s1", "--out-dir", tmp_path / "s", *QUICK, "--json",
+        "create", run, "--id", "s1", "--out", tmp_path / "s", *QUICK, "--json",
         "--author", "A. Person",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -250,7 +250,7 @@ def test_the_reports_are_of_the_snapshot_and_the_same_again(
     copy = shutil.copytree(measured, tmp_path / "a-private-name" / "of-a-run")
     made = []
     for given, out in ((measured, tmp_path / "a" / "s"), (copy, tmp_path / "b" / "s")):
-        line = ("--id", "s1", "--out-dir", out, "--offline", "--deterministic")
+        line = ("--id", "s1", "--out", out, "--offline", "--reproducible")
         assert call("create", given, *line)[0] == 0
         made.append(files(out))
     assert made[0] == made[1]

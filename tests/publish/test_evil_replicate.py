@@ -358,7 +358,7 @@ def test_nothing_is_installed_without_trust(
     started: list[object] = []
     monkeypatch.setattr(lock, "required_by_runs", lambda runs: {"numpy"})
     monkeypatch.setattr(replicate, "_run", lambda *given: started.append(given))
-    code, _, err = call("replicate", snapshot, "--out-dir", tmp_path / "out", *more)
+    code, _, err = call("replicate", snapshot, "--out", tmp_path / "out", *more)
     assert code == 2
     lines = err.splitlines()
     assert "from its lock, by hash: numpy " in lines[0]
@@ -374,7 +374,7 @@ def test_the_key_beside_a_snapshot_is_no_trust(
     snapshot = call.create(sound, tmp_path / "s1")
     assert call("sign", snapshot, "--key", keys[0])[0] == 0
     call.monkeypatch.setattr(lock, "required_by_runs", lambda runs: {"numpy"})
-    out = ("--out-dir", tmp_path / "out")
+    out = ("--out", tmp_path / "out")
     assert "nothing says who that is" in call("replicate", snapshot, *out)[2]
     code, _, err = call("replicate", snapshot, *out, "--public-key", keys[1])
     assert code == 2

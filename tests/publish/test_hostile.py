@@ -367,7 +367,7 @@ def test_no_other_command_believes_one(
     FOLDERS[name](scene)
     refused(call, scene, "compare", scene, scene)
     refused(call, scene, "sign", scene, "--key", keys[0])
-    refused(call, scene, "replicate", scene, "--out-dir", tmp_path / "replica")
+    refused(call, scene, "replicate", scene, "--out", tmp_path / "replica")
 
 
 @pytest.mark.parametrize("name", ARCHIVES)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def made(call: Call, run: Path, out: Path, *more: str | Path) -> tuple[dict[str, Any], str]:
-    code, said, err = call("create", run, "--id", "s1", "--out-dir", out, "--no-report", *more)
+    code, said, err = call("create", run, "--id", "s1", "--out", out, "--no-report", *more)
     assert code == 0, err
     document = tomllib.loads((out / layout.LOCK).read_text())
     Pylock.from_dict(document).validate()
@@ -98,7 +98,7 @@ def test_without_pip_there_are_versions_alone(
     run: Path, call: Call, index: str, tmp_path: Path
 ) -> None:
     call.monkeypatch.setattr(lock, "_PIP", ("-m", "no_pip_here"))
-    line = ("create", run, "--id", "s1", "--out-dir", tmp_path / "s", "--no-report")
+    line = ("create", run, "--id", "s1", "--out", tmp_path / "s", "--no-report")
     code, said, _ = call(*line)
     assert code == 0
     assert "no package index gave an answer" in said
@@ -110,7 +110,7 @@ def test_nothing_private_of_an_index_is_in_a_file(
 ) -> None:
     address = index.replace("http://", "http://bob:swordfish99@")
     code, _, err = call(
-        "create", run, "--id", "s", "--out-dir", tmp_path / "s", "--index", address, "--no-report"
+        "create", run, "--id", "s", "--out", tmp_path / "s", "--index", address, "--no-report"
     )
     assert code == 0, err
     for file in (tmp_path / "s").rglob("*.*"):
@@ -121,7 +121,7 @@ def test_nothing_private_of_an_index_is_in_a_file(
 def test_without_an_answer_there_are_versions_alone(run: Path, call: Call, tmp_path: Path) -> None:
     nowhere = "http://127.0.0.1:9/simple"
     code, said, _ = call(
-        "create", run, "--id", "s1", "--out-dir", tmp_path / "s", "--index", nowhere, "--no-report"
+        "create", run, "--id", "s1", "--out", tmp_path / "s", "--index", nowhere, "--no-report"
     )
     assert code == 0
     assert "No pylock.toml, only requirements.txt without hashes: no package index" in said
@@ -133,7 +133,7 @@ def test_without_an_answer_there_are_versions_alone(run: Path, call: Call, tmp_p
 
 
 def test_an_index_is_an_address_of_the_web(run: Path, call: Call, tmp_path: Path) -> None:
-    line = ("create", run, "--id", "s1", "--out-dir", tmp_path / "s")
+    line = ("create", run, "--id", "s1", "--out", tmp_path / "s")
     for address in ("file:///etc", "ftp://host/x", "simple"):
         assert call(*line, "--index", address, "--no-report")[0] == 2
     assert call(*line, "--index", "https://host/simple", "--offline")[0] == 2
@@ -141,7 +141,7 @@ def test_an_index_is_an_address_of_the_web(run: Path, call: Call, tmp_path: Path
 
 def test_runs_of_two_environments_are_two_snapshots(run: Path, call: Call, tmp_path: Path) -> None:
     other = write_run(tmp_path / "other", seed=5, distributions={"numpy": "2.4.5"})
-    refused = call.refused("create", run, other, "--id", "s1", "--out-dir", tmp_path / "s", *QUICK)
+    refused = call.refused("create", run, other, "--id", "s1", "--out", tmp_path / "s", *QUICK)
     assert "numpy 2.4" in refused
     assert "make a snapshot for each of them" in refused
 
@@ -191,7 +191,7 @@ def test_names_that_were_masked_are_not_asked_for(call: Call, tmp_path: Path, in
 def test_the_wheel_is_of_what_measured(
     run: Path, call: Call, tmp_path: Path, index: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    line = ("create", run, "--id", "s1", "--out-dir", tmp_path / "s", "--with-wheel")
+    line = ("create", run, "--id", "s1", "--out", tmp_path / "s", "--with-wheel")
     assert "were measured by other sources" in call.refused(*line, *QUICK)
     for case in (run / "cases").iterdir():
         assert json.loads(case.read_text())["protocol"]["harness_sha256"] == "0" * 64

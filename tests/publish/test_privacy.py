@@ -49,7 +49,7 @@ def test_what_is_private_here_is_masked_and_told(  # noqa: PLR0913, PLR0917 - fi
     run = write_run(tmp_path / "run", cpu=of_cpu(f"A CPU of /srv/{PLANTED}/x"))
     before = files(run)
     monkeypatch.setenv(variable, value)
-    line = ("create", run, "--id", "s1", "--out-dir", tmp_path / "s", *QUICK)
+    line = ("create", run, "--id", "s1", "--out", tmp_path / "s", *QUICK)
     code, said, err = call(*line)
     assert code == 0, err
     assert "Masked now" in said
@@ -75,7 +75,7 @@ def test_a_journal_is_looked_through_by_line(
     ]
     (run / run_journal.JOURNAL).write_bytes(b"".join(lines))
     monkeypatch.setenv("ACME_TOKEN", PLANTED)
-    line = ("create", run, "--id", "s1", "--out-dir", tmp_path / "s", *QUICK)
+    line = ("create", run, "--id", "s1", "--out", tmp_path / "s", *QUICK)
     code, said, err = call(*line)
     assert code == 0, err
     assert "  results/quick/journal.jsonl:2: record.said\n" in said
@@ -112,7 +112,7 @@ def test_an_id_that_is_private_is_refused(
     run: Path, call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setenv("ACME_TOKEN", PLANTED)
-    refused = call.refused("create", run, "--id", name, "--out-dir", tmp_path / "s", *QUICK)
+    refused = call.refused("create", run, "--id", name, "--out", tmp_path / "s", *QUICK)
     assert "holds something private" in refused
     assert name not in refused
 
@@ -123,7 +123,7 @@ def test_what_identifies_is_told(call: Call, tmp_path: Path) -> None:
         variables={"XLA_FLAGS": "--xla_dump_to=/data/acme"},
         withheld_variables=["JAX_ACME"],
     )
-    code, said, _ = call("create", run, "--id", "s1", "--out-dir", tmp_path / "s", *QUICK, "--json")
+    code, said, _ = call("create", run, "--id", "s1", "--out", tmp_path / "s", *QUICK, "--json")
     assert code == 0
     told = {one["field"]: one["holds"] for one in json.loads(said)["identifying"]}
     place = "results/quick/environment.json"
@@ -137,7 +137,7 @@ def test_what_processes_said_is_told(call: Call, tmp_path: Path) -> None:
     spoken = replace(made.observations[0], stderr_tail="Traceback …", null_reasons={})
     case = replace(made, observations=[spoken, *made.observations[1:]])
     run = results.write(tmp_path / "run", [case])
-    code, said, _ = call("create", run, "--id", "s1", "--out-dir", tmp_path / "s", *QUICK)
+    code, said, _ = call("create", run, "--id", "s1", "--out", tmp_path / "s", *QUICK)
     assert code == 0
     assert "observations.stderr_tail: what processes of jax_jit_cpu_matmul_512_f32" in said
     assert files(tmp_path / "s")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tests.publish.conftest import Call
 
-AGAIN = (["verify"], ["verify", "--json"], ["replicate", "--as-it-is", "--out-dir", "OUT"])
+AGAIN = (["verify"], ["verify", "--json"], ["replicate", "--as-it-is", "--out", "OUT"])
 REFUSALS = {
     "full": errno.ENOSPC,
     "quota": errno.EDQUOT,

@@ -55,28 +55,28 @@ def sleeping_site(folder: Path, call_s: float) -> Path:
 def test_options_become_arguments_that_stand_for_themselves(tmp_path: Path) -> None:
     """GIVEN options of a stranger THEN none of them is taken for another option."""
     options = Options(
-        suite="--help", cases=("--out-dir=/etc", "b"), time_budget_s=5.0, deterministic=True
+        suite="--help", cases=("--out=/etc", "b"), time_budget_s=5.0, deterministic=True
     )
     made = replicate._command_line("python", options, tmp_path / "out", None)
     assert made[:5] == ["python", "-P", "-m", "coldwarm", "run"]
     assert "--suite=--help" in made
-    assert "--case=--out-dir=/etc,b" in made
+    assert "--case=--out=/etc,b" in made
     assert "--time-budget=5.0s" in made
     assert "--deterministic" in made
-    assert f"--out-dir={tmp_path / 'out'}" in made
+    assert f"--out={tmp_path / 'out'}" in made
 
 
 def test_a_replica_needs_an_empty_folder(call: Call, snapshot: Path, tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     (tmp_path / "there" / "a").touch()
-    err = call.refused("replicate", snapshot, "--out-dir", tmp_path / "there")
+    err = call.refused("replicate", snapshot, "--out", tmp_path / "there")
     assert "is no new or empty folder" in err
 
 
 def test_a_run_without_its_options_is_not_repeated(
     call: Call, snapshot: Path, tmp_path: Path
 ) -> None:
-    err = call.refused("replicate", snapshot, "--out-dir", tmp_path / "replica")
+    err = call.refused("replicate", snapshot, "--out", tmp_path / "replica")
     assert "does not say by which options it was measured" in err
     assert not (tmp_path / "replica").exists()
 
@@ -88,11 +88,11 @@ def test_a_candidate_that_was_slowed_disagrees_by_name(tmp_path: Path, call: Cal
     slowed = sleeping_site(tmp_path / "slowed", 0.006)
     (tmp_path / "lab").mkdir()
     bench = lab.Lab(tmp_path / "lab", [usual])
-    plan = ("--cache-mode", "warm_process", "--min-runs", "6", "--max-runs", "6")
+    plan = ("--cache-mode", "warm_process", "--rounds", "6", "--max-rounds", "6")
     done = bench.run("--backend", "numpy,sleeping", "--deterministic", *plan)
     assert done.code == 0, done.err
     call.create(bench.out, tmp_path / "s1", "--no-report")
-    again = ("snapshot", "replicate", tmp_path / "s1", "--as-it-is", "--out-dir")
+    again = ("snapshot", "replicate", tmp_path / "s1", "--as-it-is", "--out")
     same = bench.command(*again, tmp_path / "same")
     assert "Disagreeing: sleeping" not in same.out
     assert same.code in {0, 1, 4}, same.err  # a call of a microsecond may differ by itself
@@ -120,7 +120,7 @@ def test_a_snapshot_is_repeated_as_it_is(
     bench = lab.Lab(tmp_path, [site])
     out = tmp_path / "replica"
     done = bench.command(
-        *("snapshot", "replicate", signed, "--public-key", keys[1], "--out-dir", out),
+        *("snapshot", "replicate", signed, "--public-key", keys[1], "--out", out),
         *("--as-it-is", "--json"),
     )
     assert done.code in {0, 1, 4}, done.err

@@ -27,7 +27,7 @@ def both(folder: Path) -> tuple[Path, Path]:
 
 def made(call: Call, out: Path, *results: Path) -> Path:
     """Make a snapshot, which holds."""
-    code, _, err = call("create", *results, "--id", out.name, "--out-dir", out, *QUICK)
+    code, _, err = call("create", *results, "--id", out.name, "--out", out, *QUICK)
     assert code == 0, err
     code, _, err = call("verify", out)
     assert code == 0, err
@@ -82,7 +82,7 @@ def test_what_is_unknown_is_not_judged_and_no_fault(
 
 
 def test_what_is_unfinished_or_wrong_is_refused_in_a_line(call: Call, tmp_path: Path) -> None:
-    place = ("--id", "s", "--out-dir", tmp_path / "s", *QUICK)
+    place = ("--id", "s", "--out", tmp_path / "s", *QUICK)
     unfinished = judged.write_patterns(tmp_path / "1", complete=False, finished_at=None)
     assert "patterns run --resume" in call.refused("create", unfinished, *place)
     wrong = judged.write_patterns(tmp_path / "2", judged.pattern(verdict="same"))
@@ -109,7 +109,7 @@ def test_the_text_of_an_error_is_masked(
     folder = judged.write_claims(tmp_path / "c", judged.claim(raised))
     assert PLANTED in (folder / "claims.json").read_text()
     monkeypatch.setenv("ACME_TOKEN", PLANTED)
-    line = ("create", folder, "--id", "s", "--out-dir", tmp_path / "s", *QUICK)
+    line = ("create", folder, "--id", "s", "--out", tmp_path / "s", *QUICK)
     code, out, err = call(*line)
     assert code == 0, err
     assert "  claims/claims.json: results[0].sheets[0].raised.text\n" in out
@@ -143,7 +143,7 @@ def test_two_snapshots_are_compared_by_their_verdicts(call: Call, tmp_path: Path
 
 def test_replicating_says_that_they_are_left_out(call: Call, tmp_path: Path) -> None:
     folder = made(call, tmp_path / "s", *both(tmp_path))
-    code, _, err = call("replicate", folder, "--out-dir", tmp_path / "r")
+    code, _, err = call("replicate", folder, "--out", tmp_path / "r")
     assert code == 2
     assert "coldwarm patterns run and coldwarm claims run" in err
     assert not (tmp_path / "r").exists()

@@ -59,7 +59,7 @@ def measured_verdicts(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, P
 def judged(measured_verdicts: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A snapshot of them, which is copied and never changed."""
     folder = tmp_path_factory.mktemp("judged") / "s"
-    done = program("create", *measured_verdicts, "--id", "s", "--out-dir", folder, "--offline")
+    done = program("create", *measured_verdicts, "--id", "s", "--out", folder, "--offline")
     assert done.returncode == 0, done.stderr
     return folder
 

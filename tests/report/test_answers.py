@@ -199,7 +199,7 @@ def test_who_is_not_judged_is_named_with_the_reason() -> None:
         "torch: an interval needs at least 3 processes, not 2; numba: its answer is wrong"
     )
     assert found["further shape"] == "each further shape costs jax 250 ms more"
-    assert found["next step"] == "measure again with --min-runs 5"
+    assert found["next step"] == "measure again with --rounds 5"
 
 
 @pytest.mark.parametrize(("n_calls", "end"), [(40, "jax"), (41, "jax (extrapolated)")])

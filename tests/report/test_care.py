@@ -119,11 +119,11 @@ def test_few_processes_by_group(cases: list[CaseResult]) -> None:
     few = caution("few", because("few_valid", n_processes=2), 2, 2)
     none = caution("few", because("few_valid", n_processes=0), 0, 0)
     some = [warned(cases[0], few, none), warned(cases[7])]
-    wanted = "per figure in matmul · 512 · f32: wide intervals, or none; raise --min-runs"
+    wanted = "per figure in matmul · 512 · f32: wide intervals, or none; raise --rounds"
     assert told(care.of_suite(some), "few processes") == [f"only 2 {wanted}"]
     all_ = [warned(cases[0], few), warned(cases[7], few)]
     (text,) = told(care.of_suite(all_), "few processes")
-    assert text == "only 2 per figure: wide intervals, or none; raise --min-runs"
+    assert text == "only 2 per figure: wide intervals, or none; raise --rounds"
     assert told(care.of_suite([warned(cases[0], none)]), "few processes") == []
 
 

@@ -43,7 +43,7 @@ WHOLE = "not tried with other data: it has no arguments"
 SOME = "tried with other data in x, not in how (how: coldwarm can make no other data of it)"
 BESIDE = re.compile(r"× faster \(not tried\)")
 UNTOLD = re.compile(r"not decided\W+slowly, over_a_global not tried with other data")
-FEW = ("--warm-only", "--min-runs", "5", "--max-runs", "5")
+FEW = ("--warm-only", "--rounds", "5", "--max-rounds", "5")
 FORMS = ("terminal", "stored", "page.html", "page.md", "page.pdf")
 FACES = ("text", "html", "markdown")
 
@@ -64,8 +64,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with two results: of functions without arguments, and of one with a name."""
     made = tmp_path_factory.mktemp("not-tried")
     (made / "fit.py").write_text(SOURCE, encoding="utf-8")
-    whole = ("fit.py:slowly", "fit.py:over_a_global", "--out-dir", "whole")
-    some = ("fit.py:by_name", "--input", "x=f64[2000]", "--input", "how='max'", "--out-dir", "some")
+    whole = ("fit.py:slowly", "fit.py:over_a_global", "--out", "whole")
+    some = ("fit.py:by_name", "--input", "x=f64[2000]", "--input", "how='max'", "--out", "some")
     for name, asked in {"whole": whole, "some": some}.items():
         (made / f"{name}.txt").write_text(_run(made, "bench", *asked, *FEW), encoding="utf-8")
     return made

@@ -159,8 +159,8 @@ def test_a_real_quota_is_seen_in_the_record_and_in_the_table(
 ) -> None:
     lab = Lab(tmp_path)
     into = ("sh", "-c", f'echo $$ > {slow_group}/cgroup.procs; exec "$@"', "sh")
-    arguments = ("--case", "numpy_matmul_512_f32", "--min-runs", "1", "--max-runs", "1")
-    done = lab.command("run", *arguments, "--out-dir", lab.out, prefix=into, timeout_s=300)
+    arguments = ("--case", "numpy_matmul_512_f32", "--rounds", "1", "--max-rounds", "1")
+    done = lab.command("run", *arguments, "--out", lab.out, prefix=into, timeout_s=300)
     assert done.code == 0, done.err
     seen = [one["telemetry"] for one in lab.case("numpy_matmul_512_f32")["observations"]]
     assert max(one["throttled_s"] for one in seen) > 0

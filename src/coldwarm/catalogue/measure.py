@@ -142,7 +142,7 @@ class Session:
         ]
         if changed:
             text = f"this cannot be resumed: {'; '.join(changed[:4])} since it was begun;"
-            raise ResumeError(f"{text} put it back, or begin in another --out-dir")
+            raise ResumeError(f"{text} put it back, or begin in another --out")
 
     def _is_missing(self, spec: Spec) -> bool:
         """Say whether it was not measured, or of another file, or rests on patterns of others."""

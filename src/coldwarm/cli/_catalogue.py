@@ -90,17 +90,17 @@ def group(kind: Kind, texts: Help, run_bench: Measure) -> click.Group:
 
     @command.command("run", help=f"{texts.run}\n\n{exits}")
     @click.argument("names", nargs=-1, metavar="[ID]...")
-    @click.option("--out-dir", type=_FOLDER, help=f"Default: out/{kind}-TIME.")
-    @click.option("--resume", is_flag=True, help="Go on in --out-dir with what is missing.")
+    @click.option("--out", type=_FOLDER, help=f"Default: out/{kind}-TIME.")
+    @click.option("--resume", is_flag=True, help="Go on in --out with what is missing.")
     @_options.output("json", "markdown")
-    def run(names: Sequence[str], out_dir: Path | None, form: str, *, resume: bool) -> int:
+    def run(names: Sequence[str], out: Path | None, form: str, *, resume: bool) -> int:
         from coldwarm.catalogue.catalogue_document import Progress
         from coldwarm.catalogue.measure import Session
         from coldwarm.catalogue.spec import spec, specs
         from coldwarm.report.shown import PlainConsole
 
         chosen = [spec(kind, name) for name in names] if names else list(specs(kind).values())
-        folder = out_dir or _options.new_directory(kind)
+        folder = out or _options.new_directory(kind)
         with Progress(PlainConsole(stderr=True)) as progress:
             session = Session(folder, kind, run_bench, progress.ended, progress.begun)
             results, interrupted = session.measure(chosen, resume=resume)

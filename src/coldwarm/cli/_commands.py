@@ -81,7 +81,7 @@ class Commands(CommandGroup):
 _PACKAGE = "coldwarm.cli"
 _FILE = "pyproject.toml"
 _CONFIGURED = ("bench", "compare", "run")
-_NOT_DEFAULTS = {"help", "json", "out-dir", "resume"}
+_NOT_DEFAULTS = {"help", "json", "out", "resume"}
 """Options that belong to one call of a command."""
 _TYPES: dict[type, tuple[tuple[type, ...], str]] = {
     BoolParamType: ((bool,), "true or false"),

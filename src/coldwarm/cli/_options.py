@@ -106,12 +106,10 @@ threads = click.option(
 timeout = click.option(
     "--timeout", type=Duration(), default=300.0, help="For one process; default 300s."
 )
-min_runs = click.option(
-    "--min-runs", type=click.IntRange(1, _MOST_RUNS), help="Processes of each mode, at least."
+rounds = click.option(
+    "--rounds", type=click.IntRange(1, _MOST_RUNS), help="Fewest rounds: processes of each mode."
 )
-max_runs = click.option(
-    "--max-runs", type=click.IntRange(1, _MOST_RUNS), help="Processes of each mode, at most."
-)
+max_rounds = click.option("--max-rounds", type=click.IntRange(1, _MOST_RUNS), help="Most rounds.")
 leave_out_private = click.option(
     "--leave-out-private",
     is_flag=True,
@@ -125,7 +123,7 @@ verbose = click.option(
     "--verbose",
     "-v",
     is_flag=True,
-    help="Show all: where the time of first results goes, and more.",
+    help="Show all.",
 )
 policy = click.option(
     "--policy",
@@ -145,7 +143,7 @@ def fail_on(example: str) -> Callable[[Command], Command]:
     )
 
 
-def output(*forms: str, note: str = "", plain: str = "table") -> Callable[[Command], Command]:
+def output(*forms: str, note: str = "", plain: str = "text") -> Callable[[Command], Command]:
     """Return ``--format`` with the given forms besides ``plain``, and ``--json``, its short form.
 
     The command gets the form as its argument ``form``.
@@ -193,7 +191,7 @@ def require_order(fewest: int | None, most: int | None) -> None:
         UsageError: it is so.
     """
     if most and fewest and most < fewest:
-        raise click.UsageError(f"--max-runs {most} is below --min-runs {fewest}")
+        raise click.UsageError(f"--max-rounds {most} is below --rounds {fewest}")
 
 
 def relative(option: str, text: str, *, zero: bool = False) -> float:

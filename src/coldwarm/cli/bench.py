@@ -64,8 +64,8 @@ if TYPE_CHECKING:
 @_options.cold_only
 @_options.warm_only
 @click.option("--time-budget", type=_options.Duration(), help="For the whole bench: 15s, 4m.")
-@_options.min_runs
-@_options.max_runs
+@_options.rounds
+@_options.max_rounds
 @_options.threshold
 @_options.fail_on(
     "slower:2%,undecided, or by kind of figure: cold:slower:10%,warm:slower:2%. Counts:"
@@ -81,7 +81,7 @@ if TYPE_CHECKING:
 @_options.threads
 @_options.timeout
 @_options.leave_out_private
-@click.option("--out-dir", type=click.Path(path_type=Path), help="Default: out/bench-TIME.")
+@click.option("--out", type=click.Path(path_type=Path), help="Default: out/bench-TIME.")
 @_options.verbose
 @_options.output(*_output.EVERY_FORM, note=_output.NOTE)
 @click.option(
@@ -113,7 +113,7 @@ def _command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - opti
     policy = replace(_policy(given, verdicts), counts=guarded)
     request = _request(given, origins(ctx), _limits(policy))
     files = _output.files_by_form(given["reports"])
-    out_dir = given["out_dir"] or _options.new_directory("bench")
+    out_dir = given["out"] or _options.new_directory("bench")
     with open_progress(PlainConsole(stderr=True)) as progress:
         outcome = bench.run(request, out_dir, listener=progress)
     report, plan = bench_report(outcome.suite, outcome.cases, str(outcome.path), policy)
@@ -132,7 +132,7 @@ def _command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - opti
     for form, path in files.items():
         _output.write_text(path, _output.text_of(form, report, partial(document, form)))
     _output.emit(given["form"], report, partial(document, given["form"]))
-    if given["form"] == "table":
+    if given["form"] == "text":
         _output.print_place(outcome.path, verbose=given["verbose"])
     code = _code(report, outcome)
     if code == ExitCode.FINE and given["failures"] and (names := _unjudged(outcome)):
@@ -150,7 +150,7 @@ def _request(
     from coldwarm.runner.functions import targets
 
     cold, warm = _options.regimes(cold_only=given["cold_only"], warm_only=given["warm_only"])
-    _options.require_order(given["min_runs"], given["max_runs"])
+    _options.require_order(given["rounds"], given["max_rounds"])
     return targets.Request(
         targets=given["targets"],
         inputs=given["inputs"],
@@ -168,8 +168,8 @@ def _request(
             cold=cold,
             warm=warm,
             time_budget_s=given["time_budget"],
-            min_runs=given["min_runs"],
-            max_runs=given["max_runs"],
+            min_runs=given["rounds"],
+            max_runs=given["max_rounds"],
             threshold=_options.relative("--threshold", given["threshold"]),
             limits=limits,
             seed=given["seed"],

@@ -35,11 +35,7 @@ if TYPE_CHECKING:
     "slower:5%,more:10%,undecided. Also: faster (times), less (memory). Counts:"
     " programs:+0,equations:5%."
 )
-@click.option(
-    "--policy",
-    type=click.Path(path_type=Path),
-    help="TOML file with thresholds and limits by metric and case.",
-)
+@_options.policy
 @click.option(
     "--allow",
     "allowed",
@@ -64,7 +60,7 @@ if TYPE_CHECKING:
     help="With a file of another tool: compare these benchmarks of A and of B, which are called "
     "differently. Default: those of one name.",
 )
-@click.option("--all", "everything", is_flag=True, help="Show the figures that are the same, too.")
+@_options.verbose
 @_options.output(*_output.EVERY_FORM, note=_output.NOTE)
 def _command(
     *,
@@ -76,7 +72,7 @@ def _command(
     allowed: tuple[str, ...],
     noises: tuple[Path, ...],
     pairs: tuple[str, ...],
-    everything: bool,
+    verbose: bool,
     form: str,
 ) -> int:
     """Judge result B against result A: faster, slower, same or undecided.
@@ -108,7 +104,7 @@ def _command(
     for one in runs:
         _output.tell(one.path, one.otherwise)
     files = next((one.files for one in second if isinstance(one, Measured)), {})
-    _output.emit(form, comparison, lambda: words.document(comparison, files, everything=everything))
+    _output.emit(form, comparison, lambda: words.document(comparison, files, everything=verbose))
     _options.refuse_unheard(guarded, comparison.counts)
     return ExitCode.REGRESSION if comparison.n_failing else ExitCode.FINE
 

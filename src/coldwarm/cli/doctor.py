@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 _ROUNDS = 5
-_OF_A_RUN = ("values", "warmup", "then", "before", "passes", "every", "python")
+_OF_A_RUN = ("values", "warmup", "then", "before", "passes", "python")
 """Parameters that say how a program is run."""
 
 
@@ -68,15 +68,9 @@ class _Doctor(click.RichCommand):
 @click.option(
     "--passes",
     default="timing",
-    help="What to look for, with commas: timing, keys (random keys that are used twice). For each"
-    " but timing the program runs once more, without input, and does again what it does to files"
+    help="What to look for: timing, keys (random keys that are used twice), or all. For each but"
+    " timing the program runs once more, without input, and does again what it does to files"
     " and the like. Default: timing.",
-)
-@click.option(
-    "--all",
-    "every",
-    is_flag=True,
-    help="All passes: the program runs once more for each, without input.",
 )
 @click.option(
     "--fail-on",
@@ -171,7 +165,6 @@ def _command(
     left: Path | None,
     form: str,
     *,
-    every: bool,
     hook: bool,
     verbose: bool,
     values: bool,
@@ -212,7 +205,7 @@ def _command(
         refuse(warmup)
     wanted_then = before_after.ThenBench(before, caches, rounds, time_budget_s)
     asked = before_after.requested(then, wanted_then, command_line)
-    wanted = [*watch.PASSES] if every else _passes(passes)
+    wanted = _passes(passes)
     watching = Watching(
         command_line, python or sys.executable, wanted, written, warmup, asked, allowed, values
     )
@@ -241,7 +234,7 @@ def _is_given(context: click.Context, name: str) -> bool:
 
 
 def _named(name: str) -> str:
-    named = {"every": "all", "time_budget_s": "time-budget"}
+    named = {"time_budget_s": "time-budget"}
     return f"--{named.get(name, name)}"
 
 
@@ -255,6 +248,8 @@ def _passes(written: str) -> list[Pass]:
     from coldwarm.errors import UsageError
 
     names = {name.strip() for name in written.split(",") if name.strip()}
+    if names == {"all"}:
+        return [*PASSES]
     unknown = sorted(names - set(PASSES))
     if unknown or not names:
         text = f"--passes: there is no {', '.join(unknown) or 'pass named'}; there are "

@@ -31,8 +31,7 @@ _SAMPLE_NAME, _SAMPLE_INPUT = "coldwarm.functions.sample:work", "x=f64[8192]"
 @click.argument("target", required=False, metavar="[TARGET]")
 @click.option("--input", "inputs", multiple=True, metavar="NAME=WHAT", help="As for `bench`.")
 @click.option(
-    "--time",
-    "time_s",
+    "--time-budget",
     type=_options.Duration(),
     default=60.0,
     show_default="60s",
@@ -48,7 +47,7 @@ _SAMPLE_NAME, _SAMPLE_INPUT = "coldwarm.functions.sample:work", "x=f64[8192]"
 def _command(
     target: str | None,
     inputs: tuple[str, ...],
-    time_s: float,
+    time_budget: float,
     sync: str | None,
     cold_only: bool,
     warm_only: bool,
@@ -77,7 +76,7 @@ def _command(
             target,
             inputs,
             [regime for regime, wanted in measured.items() if wanted],
-            time_s=time_s,
+            time_s=time_budget,
             threshold=_options.relative("--threshold", threshold),
             sync=sync,
             seed=seed,
@@ -86,7 +85,7 @@ def _command(
         )
     kept = recompute.keep_noise(report, _options.new_directory("noise"))
     _output.emit(form, report, lambda: view.document(report))
-    if form == "table":
+    if form == "text":
         say(f"Kept for `coldwarm compare`: {kept}", before="\n")
     if not report.complete:
         return ExitCode.INTERRUPTED

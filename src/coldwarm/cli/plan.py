@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import rich_click as click
 
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from coldwarm.contracts.answer import Caches, Plan, Sweepable
     from coldwarm.contracts.result import CaseResult
     from coldwarm.stats.planning import Job
+
+
+_CACHES: dict[str, Caches] = {"empty": "cold", "filled": "warm", "kept": "kept"}
+"""By the words of the command line, those of the record."""
 
 
 @click.command("plan")
@@ -38,13 +42,12 @@ if TYPE_CHECKING:
     help="How many times the program is started.",
 )
 @click.option(
-    "--cache",
-    "caches",
-    type=click.Choice(["cold", "warm", "kept"]),
+    "--caches",
+    type=click.Choice(["empty", "filled", "kept"]),
     default="kept",
     show_default=True,
-    help="Compilation caches: empty in every process (cold), filled in all (warm), or empty in the "
-    "first and kept for the others.",
+    help="Compilation caches: empty in every process, filled in all, or empty in the first process "
+    "and kept for the others.",
 )
 @click.option(
     "--sweep",
@@ -59,7 +62,7 @@ def _command(
     calls: int,
     shapes: int,
     processes: int,
-    caches: Caches,
+    caches: Literal["empty", "filled", "kept"],
     sweep: Sweepable | None,
     group: str | None,
     form: str,
@@ -81,7 +84,7 @@ def _command(
         raise click.BadParameter(text, param_hint="--shapes")
     suite, cases, otherwise = recompute.read_run(directory)
     _output.tell(directory, otherwise)
-    job = Job(calls, shapes, processes, caches)
+    job = Job(calls, shapes, processes, _CACHES[caches])
     groups = _groups(directory, cases, group)
     plans = _plans(groups, job, sweep)
     said = [answer(members) for members in groups.values()]
@@ -135,6 +138,6 @@ def _require_modes(cases: Sequence[CaseResult], job: Job) -> None:
     if lacking:
         text = (
             f"the plan needs {' and '.join(lacking)}, which this run did not measure: run it "
-            f"with --cache-mode {','.join([*sorted(asked), *lacking])}, or plan another --cache"
+            f"with --cache-mode {','.join([*sorted(asked), *lacking])}, or plan other --caches"
         )
         raise UsageError(text)

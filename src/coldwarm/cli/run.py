@@ -31,7 +31,7 @@ NOT_MEASURED, NOT_PROVED = "not_measured", "not_proved"
 @click.option(
     "--deterministic",
     is_flag=True,
-    help="Fixed plan: --min-runs processes of each mode, however long they take.",
+    help="Fixed plan: --rounds processes of each mode, however long they take.",
 )
 @_options.seed
 @_options.threads
@@ -42,8 +42,8 @@ NOT_MEASURED, NOT_PROVED = "not_measured", "not_proved"
     show_default=True,
     help="Stop when the half-width of each median's interval is this share of the median.",
 )
-@_options.min_runs
-@_options.max_runs
+@_options.rounds
+@_options.max_rounds
 @click.option(
     "--time-budget",
     type=_options.Duration(),
@@ -51,11 +51,11 @@ NOT_MEASURED, NOT_PROVED = "not_measured", "not_proved"
 )
 @_options.timeout
 @_options.leave_out_private
-@click.option("--out-dir", type=click.Path(path_type=Path), help="Default: out/SUITE-TIME.")
+@click.option("--out", type=click.Path(path_type=Path), help="Default: out/SUITE-TIME.")
 @click.option(
     "--resume",
     is_flag=True,
-    help="Continue the run in --out-dir, with its own options.",
+    help="Continue the run in --out, with its own options.",
 )
 @click.option(
     "--page",
@@ -78,10 +78,10 @@ def _command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - opti
 
     options = (_recorded(ctx, given) if given["resume"] else None) or _asked(given, origins(ctx))
     resume = given["resume"]
-    if resume and given["out_dir"] is None:
-        text = "--resume needs --out-dir: the directory of the run to go on with"
+    if resume and given["out"] is None:
+        text = "--resume needs --out: the directory of the run to go on with"
         raise click.UsageError(text)
-    out_dir = given["out_dir"] or _options.new_directory(options.suite)
+    out_dir = given["out"] or _options.new_directory(options.suite)
     with open_progress(PlainConsole(stderr=True)) as progress:
         more_s = given["time_budget"] if resume else None
         outcome = suite.run(options, out_dir, resume=resume, more_s=more_s, listener=progress)
@@ -107,8 +107,8 @@ def _recorded(ctx: click.Context, given: dict[str, Any]) -> Options | None:
     sources = {name: ctx.get_parameter_source(name) for name in ctx.params}
     asked = {name for name, source in sources.items() if source and source.name == "COMMANDLINE"}
     # How long to go on is no part of what the run was begun with.
-    if given["out_dir"] is None or asked - {
-        "out_dir",
+    if given["out"] is None or asked - {
+        "out",
         "resume",
         "form",
         "as_json",
@@ -117,11 +117,11 @@ def _recorded(ctx: click.Context, given: dict[str, Any]) -> Options | None:
         "page",
     }:
         return None
-    recorded = recorded_options(given["out_dir"])
-    if recorded is None and (given["out_dir"] / JOURNAL).exists():
-        require_header(given["out_dir"])
+    recorded = recorded_options(given["out"])
+    if recorded is None and (given["out"] / JOURNAL).exists():
+        require_header(given["out"])
         text = "holds a run that ended before it had begun; give its options again with --resume"
-        raise ResumeError(f"{given['out_dir']} {text}")
+        raise ResumeError(f"{given['out']} {text}")
     try:
         return None if recorded is None else Options.recorded(recorded)
     except ValidationError:  # another version's; comparing the two says what changed
@@ -135,8 +135,8 @@ def _asked(given: dict[str, Any], option_origins: dict[str, str]) -> Options:
     suite = cases.SUITES.get(given["suite"])
     if suite is None:
         raise unknown("suite", given["suite"], cases.SUITES)
-    min_runs = given["min_runs"] or min(suite.min_runs, given["max_runs"] or suite.min_runs)
-    max_runs = given["max_runs"] or max(suite.max_runs, min_runs)
+    min_runs = given["rounds"] or min(suite.min_runs, given["max_rounds"] or suite.min_runs)
+    max_runs = given["max_rounds"] or max(suite.max_runs, min_runs)
     _options.require_order(min_runs, max_runs)
     # A fixed plan is bounded by its plan; the clock must not change it.
     default_s = None if given["deterministic"] else suite.time_budget_s
@@ -178,7 +178,7 @@ def print_run(
 
 def _show(outcome: Outcome, form: str, *, verbose: bool) -> None:
     print_run(outcome.suite, outcome.cases, form, verbose=verbose)
-    if form != "table":
+    if form != "text":
         return
     _output.print_place(outcome.path, verbose=verbose)
     missed = sum(
@@ -187,7 +187,7 @@ def _show(outcome: Outcome, form: str, *, verbose: bool) -> None:
     if outcome.interrupted or missed:
         text = f"The time budget ended before {missed} cases were measured."
         text = "Interrupted." if outcome.interrupted else text
-        say(f"{text} Go on with: coldwarm run --out-dir {outcome.path} --resume")
+        say(f"{text} Go on with: coldwarm run --out {outcome.path} --resume")
 
 
 def _code(outcome: Outcome) -> int:

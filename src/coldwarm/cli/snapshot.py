@@ -95,13 +95,14 @@ def _render(path: str, content: Content) -> bytes | None:
 @click.argument("results", metavar="RESULT...", nargs=-1, required=True, type=_PATH)
 @click.option("--id", "snapshot_id", required=True, metavar="ID", help="Its name, for good.")
 @click.option(
-    "--out-dir",
+    "--out",
     required=True,
     type=_PATH,
     help="The folder of the snapshot: a new or an empty one.",
 )
 @click.option(
-    "--deterministic",
+    "--reproducible",
+    "deterministic",
     is_flag=True,
     help="The same bytes from the same results: dated as they are, no workflow told.",
 )
@@ -156,7 +157,7 @@ def _create(
     results: tuple[Path, ...],
     *,
     snapshot_id: str,
-    out_dir: Path,
+    out: Path,
     indexes: tuple[str, ...],
     folders: tuple[Path, ...],
     registry: Path | None,
@@ -201,7 +202,7 @@ def _create(
         views={} if no_report else views(skip_missing=True),
         **given,
     )
-    record = _record_of(create(request, out_dir, registry), request, out_dir)
+    record = _record_of(create(request, out, registry), request, out)
     if form == "json":
         _options.print_record(record)
         return
@@ -368,7 +369,7 @@ def _compare(a: Path, b: Path, form: str) -> None:
 @_command.command("replicate", cls=Measuring)
 @click.argument("folder", metavar="DIR", type=_PATH)
 @click.option(
-    "--out-dir",
+    "--out",
     required=True,
     type=_PATH,
     help="For the replica and replication_report.json: a new or an empty folder.",
@@ -411,7 +412,7 @@ def _compare(a: Path, b: Path, form: str) -> None:
 def _replicate(
     folder: Path,
     *,
-    out_dir: Path,
+    out: Path,
     key: Path | None,
     identity: str | None,
     issuer: str | None,
@@ -450,12 +451,12 @@ def _replicate(
         if verified.verdicts:
             _leave_out_verdicts(folder, has_runs=bool(verified.runs))
         reports = recompute.read_noise(noises or None, ())
-        request = replicate.ReplicationRequest(verified, out_dir, noise=reports, **given)
+        request = replicate.ReplicationRequest(verified, out, noise=reports, **given)
         report = replicate.repeat(request, _tell)
-        _publish(out_dir, verified, report)
+        _publish(out, verified, report)
     _output.emit(form, report, lambda: snapshot.replication(report))
-    if form == "table":
-        say(f"Report: {out_dir / replicate.REPORT}", before="\n")
+    if form == "text":
+        say(f"Report: {out / replicate.REPORT}", before="\n")
     if report.n_disagree or report.n_lost:
         return ExitCode.REGRESSION
     return ExitCode.FINE if report.n_agree else ExitCode.NOTHING_VALID

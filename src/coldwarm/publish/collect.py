@@ -99,7 +99,7 @@ def _read(path: Path) -> Run:
     suite = measured.suite
     if suite is None or not suite.complete:
         text = f"{path} holds a run that was interrupted; finish it with coldwarm run --resume"
-        raise UsageError(f"{text} --out-dir {path}")
+        raise UsageError(f"{text} --out {path}")
     files = dict(_files_of_run(path, suite))
     folder = f"{layout.RESULTS}/{suite.suite}"
     for run in run_of(measured, folder, files):
@@ -194,7 +194,7 @@ def _finished(path: Path, kind: Kind) -> Stored:
         raise _invalid(error) from None
     if not found.index.complete:
         text = f"{found.folder} holds {kind} whose measuring was interrupted; finish it with"
-        raise UsageError(f"{text} coldwarm {kind} run --resume --out-dir {found.folder}")
+        raise UsageError(f"{text} coldwarm {kind} run --resume --out {found.folder}")
     try:
         for run in found.pointed:
             read_whole(found.index_of(run).parent)

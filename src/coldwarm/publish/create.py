@@ -129,12 +129,12 @@ def _refuse_content(folder: Path) -> None:
     if not os.path.lexists(folder):
         return
     if not folder.is_dir() or folder.is_symlink():
-        raise UsageError(f"{folder} is a file or a link; choose another --out-dir")
+        raise UsageError(f"{folder} is a file or a link; choose another --out")
     if (folder / layout.INDEX).exists():
-        text = f"{folder} already holds a snapshot, which nothing changes; choose another --out-dir"
+        text = f"{folder} already holds a snapshot, which nothing changes; choose another --out"
         raise UsageError(text)
     if any(folder.iterdir()):
-        raise UsageError(f"{folder} is not empty; choose an empty or new --out-dir")
+        raise UsageError(f"{folder} is not empty; choose an empty or new --out")
 
 
 def _make(request: SnapshotRequest) -> Made:

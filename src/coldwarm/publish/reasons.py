@@ -96,7 +96,7 @@ _REASONS = {
     "code_differs": "the file of {case} in the snapshot is not the one that it was measured with;"
     " nothing was run",
     "no_options": "{folder} does not say by which options it was measured",
-    "folder_not_empty": "{folder} is no new or empty folder; choose another --out-dir",
+    "folder_not_empty": "{folder} is no new or empty folder; choose another --out",
     "no_index_asked": "no package index was asked",
 }
 declare(Codes(_REASONS))

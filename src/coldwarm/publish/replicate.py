@@ -222,16 +222,19 @@ def _refuse_without_code(case: str, options: Options, folder: Path) -> None:
 
 
 def _command_line(
-    python: str, options: Options, out_dir: Path, budget_s: float | None
+    python: str, options: Options, out_dir: Path, budget_s: float | None, *, earlier: bool = False
 ) -> list[str]:
-    """Return the command that measures by these options; each value stands with its name."""
+    """Return the command that measures by these options; each value stands with its name.
+
+    ``earlier``: for a coldwarm whose options had ``_EARLIER`` names.
+    """
     budget_s = budget_s or options.time_budget_s
     given: dict[str, object] = {
         "seed": options.seed,
-        "min-runs": options.min_runs,
-        "max-runs": options.max_runs,
+        "rounds": options.min_runs,
+        "max-rounds": options.max_runs,
         "timeout": f"{options.timeout_s}s",
-        "out-dir": out_dir.absolute(),
+        "out": out_dir.absolute(),
         "threads": options.threads,
         "time-budget": None if budget_s is None else f"{budget_s}s",
     }
@@ -241,7 +244,7 @@ def _command_line(
         modes = set(options.cache_modes)
         flags = ["--warm-only"] * (modes == {WARM}) + ["--cold-only"] * (WARM not in modes)
         more = code.recorded_request(options.asked()).arguments()
-        return [*begin, "bench", *flags, *_written(given), *more]
+        return [*begin, "bench", *flags, *_written(given, earlier=earlier), *more]
     given |= {
         "suite": options.suite,
         "precision": options.precision,
@@ -251,11 +254,26 @@ def _command_line(
     }
     flags = ["--deterministic"] if options.deterministic else []
     flags += ["--leave-out-private"] if options.leave_out_private else []
-    return [*begin, "run", *flags, *_written(given)]
+    return [*begin, "run", *flags, *_written(given, earlier=earlier)]
 
 
-def _written(given: Mapping[str, object]) -> list[str]:
-    return [f"--{name}={value}" for name, value in given.items() if value not in {None, ""}]
+_EARLIER = {"rounds": "min-runs", "max-rounds": "max-runs", "out": "out-dir"}
+"""By the names of options, those in snapshots that bring an earlier coldwarm."""
+
+
+def _written(given: Mapping[str, object], *, earlier: bool) -> list[str]:
+    names = _EARLIER if earlier else {}
+    return [
+        f"--{names.get(name, name)}={value}"
+        for name, value in given.items()
+        if value not in {None, ""}
+    ]
+
+
+def _is_earlier(python: str) -> bool:
+    """Say whether the coldwarm of an environment has the earlier names of options."""
+    command = [python, "-P", "-m", "coldwarm", "run", "--help"]
+    return b"--min-runs" in _run(command, "coldwarm run --help")
 
 
 def _files_of_code(snapshot: Path) -> list[str]:
@@ -354,10 +372,14 @@ def repeat(request: ReplicationRequest, tell: Callable[[str], None]) -> Replicat
     try:
         python, made = _environment(request, ingredients, place, tell)
         found = []
+        brought = ingredients is not None and ingredients.harness.kind == "wheel_of_snapshot"
+        earlier = brought and _is_earlier(python)
         for name, original in snapshot.runs.items():
             out_dir = request.out_dir / RUNS / name
             tell(f"measuring {name}, {len(original.cases)} cases")
-            command = _command_line(python, options[name], out_dir, request.budget_s)
+            command = _command_line(
+                python, options[name], out_dir, request.budget_s, earlier=earlier
+            )
             folder = functions if options[name].own is not None else None
             replica = _measure(command, out_dir, fresh=not request.as_it_is, folder=folder)
             found.append(repeated.compare_run(name, original, replica, request.noise))

@@ -319,7 +319,7 @@ def _next_step(answer: Answer) -> Iterator[Line]:
     left_out = [one for by in answer.by_calls for one in by.left_out.values()]
     few = any(_few(one) is not None for one in reasons)
     if few or any(one.code == "few_processes" for one in left_out):
-        yield Line("next step", (Piece(f"measure again with --min-runs {_NEEDED}"),))
+        yield Line("next step", (Piece(f"measure again with --rounds {_NEEDED}"),))
     elif reasons or any(_is_open(one) for by in answer.by_calls for one in by.ranges):
         text = "a longer --time-budget, on an idle machine, narrows what is open"
         yield Line("next step", (Piece(text),))

@@ -201,7 +201,7 @@ def summary(comparison: RunComparison, *, everything: bool = True) -> str:
     cases = len({item.case for item in comparison.metrics})
     text = f"{len(comparison.metrics)} figures of {counted(cases, 'case')}: {', '.join(parts)}."
     if verdicts["same"] and not everything:
-        text += " --all shows all."
+        text += " --verbose shows all."
     return text
 
 

@@ -56,7 +56,9 @@ def _share(difference: float) -> str:
 def _remarks(figure: NoiseFigure) -> list[tuple[str, str]]:
     equal = figure.comparison
     if equal.ratio is None or equal.low is None or equal.high is None:
-        return [("here", f"{words(figure.null_reasons['pair_s'])}; --time measures for longer")]
+        return [
+            ("here", f"{words(figure.null_reasons['pair_s'])}; --time-budget measures for longer")
+        ]
     ends = " … ".join(units.significant(end) for end in (equal.low, equal.high))
     here = f"{equal.verdict}: the ratio is {units.significant(equal.ratio)}, its interval {ends}"
     if equal.verdict in {"faster", "slower"}:
@@ -79,11 +81,11 @@ def _notes(report: NoiseReport) -> list[tuple[str, str]]:
     if any(far):
         text = (
             f"up to {units.times(max(far))} the pairs that were measured: true only if the noise"
-            " does not change meanwhile; --time measures for longer"
+            " does not change meanwhile; --time-budget measures for longer"
         )
         notes.append(("*", text))
     few = min((one.pairs for one in report.figures if one.pair_s is not None), default=_FEW)
     if few < _FEW:
         text = f"{few} pairs say little of the noise: what is said here may be off by a factor"
-        notes.append(("few", f"{text} of two; --time measures for longer"))
+        notes.append(("few", f"{text} of two; --time-budget measures for longer"))
     return notes

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 CAUTION_ADVICE: dict[CautionKind, str] = {
     "rejected": "they do not count; see the evidence of these observations",
     "failed": "see stderr_tail of the observation",
-    "few": "raise --min-runs",
-    "precision": "raise --max-runs or --time-budget, or quieten the machine",
+    "few": "raise --rounds",
+    "precision": "raise --max-rounds or --time-budget, or quieten the machine",
     "noisy": "close other programs, or run again on an idle machine",
     "unsteady": "give it more time with --time-budget, and do not quote its median alone",
     "bimodal": "look at the raw series; frequency changes and memory placement are usual causes",

@@ -68,11 +68,11 @@ def require_header(path: Path) -> bool:
     except NewerVersionError:
         raise
     except ContractError as error:
-        text = f"{path} has a journal without a header; start a new run in another --out-dir"
+        text = f"{path} has a journal without a header; start a new run in another --out"
         raise ResumeError(printable(f"{text} ({error.what})")) from None
     if names:
         text = f"{path} has a journal without a header, and holds {', '.join(names[:3])}"
-        raise ResumeError(printable(f"{text}; start a new run in another --out-dir"))
+        raise ResumeError(printable(f"{text}; start a new run in another --out"))
     return False
 
 
@@ -85,21 +85,21 @@ def refuse_content(path: Path) -> None:
     if not path.exists():
         return
     if not path.is_dir():
-        raise RunDirectoryError(f"{path} is a file; choose another --out-dir")
+        raise RunDirectoryError(f"{path} is a file; choose another --out")
     names = sorted(one.name for one in path.iterdir() if one.name != _LOCK)
     if JOURNAL in names:
-        text = f"{path} already holds a run; choose another --out-dir, or --resume it"
+        text = f"{path} already holds a run; choose another --out, or --resume it"
         raise RunDirectoryError(text)
     if names:
         text = f"{path} holds other files ({', '.join(names[:3])}…); choose an empty or new"
-        raise RunDirectoryError(f"{text} --out-dir")
+        raise RunDirectoryError(f"{text} --out")
 
 
 def _is_there(path: Path) -> bool:
     try:
         return path.exists()
     except OSError as error:
-        text = f"cannot use {path.parent}: {error.strerror}; name another --out-dir"
+        text = f"cannot use {path.parent}: {error.strerror}; name another --out"
         raise RunDirectoryError(printable(text)) from error
 
 
@@ -147,13 +147,13 @@ class RunDirectory:
             lock = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
             reason = error.strerror or str(error)
-            text = f"cannot use {self.path}: {reason}; choose an --out-dir that can be written"
+            text = f"cannot use {self.path}: {reason}; choose an --out that can be written"
             raise RunDirectoryError(text) from error
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             os.close(lock)
-            text = f"another run is writing to {self.path}; wait for it or choose another --out-dir"
+            text = f"another run is writing to {self.path}; wait for it or choose another --out"
             raise RunDirectoryError(text) from error
         return lock
 

@@ -263,7 +263,7 @@ _ADVICE = {
     " --no-check",
     "reference_not_reproducible": "seed the random numbers of {candidate}, or name another one"
     " first",
-    "no_plain_folder": "choose another --out-dir, or set TMPDIR to a folder without such a name",
+    "no_plain_folder": "choose another --out, or set TMPDIR to a folder without such a name",
     "setting_changes": "unset it; coldwarm bench measures a function of your own as it is set up,"
     " and names the setting beside its figures",
     "came_unwatched": "import it with an import statement, and put no finder before Python's own",

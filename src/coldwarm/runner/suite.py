@@ -162,7 +162,7 @@ def _in_order(places: Mapping[int, str]) -> list[str]:
     return [places.get(place, "not recorded") for place in range(max(places, default=-1) + 1)]
 
 
-_ADVICE = "restore the journal, or start a new run in another --out-dir"
+_ADVICE = "restore the journal, or start a new run in another --out"
 _MOST_MISSING = 1000
 """Processes of which there is no record, each in flight when a part of the run ended."""
 
@@ -238,7 +238,7 @@ def _refuse_changes(first: Header, now: dict[str, Any], machine: Environment) ->
     if changed:
         text = (
             f"this run cannot be resumed: {'; '.join(changed[:4])} changed since it started;"
-            " put it back, or start a new run in another --out-dir"
+            " put it back, or start a new run in another --out"
         )
         raise ResumeError(text)
 

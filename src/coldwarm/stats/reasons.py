@@ -115,8 +115,8 @@ _REASONS = {
     " not",
 }
 _ADVICE = {
-    "few_processes_each": "raise --min-runs",
-    "few_processes_of": "measure with a higher --min-runs",
+    "few_processes_each": "raise --rounds",
+    "few_processes_of": "measure with a higher --rounds",
     "interval_across": "more processes narrow it",
     "control_differs": "close other programs, or give it more time with --time-budget",
     "lone_run": "compare several runs a side: A1,A2,A3 B1,B2,B3",

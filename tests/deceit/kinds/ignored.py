@@ -29,7 +29,7 @@ def _ignoring(name: str, hides: str, source: str, *, quick: bool = False) -> Dec
         figure="warm",
         source=_HEAD + textwrap.dedent(source),
         said=("correctness_gate",),
-        command=(*_COMMAND.split(), "--min-runs", "1", "--max-runs", "1"),
+        command=(*_COMMAND.split(), "--rounds", "1", "--max-rounds", "1"),
         inputs={"x": "f64[2000]"},
         arguments="(subject.np.random.default_rng(k).normal(size=2000),)",
         target="right",

@@ -21,7 +21,7 @@ _TRUTH = """
 """
 
 
-_ONCE = ("--min-runs", "2", "--max-runs", "2")
+_ONCE = ("--rounds", "2", "--max-rounds", "2")
 _IN_JAX = {
     "imports": "import jax",
     "place": "jax.device_put",
