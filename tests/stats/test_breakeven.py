@@ -286,7 +286,7 @@ def test_rounds_that_lack_a_cost_are_left_out_and_named() -> None:
     lacking = dataclasses.replace(numpy, series={**numpy.series, WARM_CALL: warm})
     found = break_even(jit, lacking, "process")
     assert found.rests_on is not None
-    assert words(found.rests_on) == "3 common rounds; 2 rounds without all of the costs left out"
+    assert words(found.rests_on) == "3 common rounds; 2 incomplete ones"
     assert (found.verdict, found.calls, found.low, found.high) == ("from", 91, 91, 91)
 
 

@@ -198,6 +198,28 @@ def test_a_total_holds_the_same_calls_with_freed_memory_kept() -> None:
     assert alone.low_s > paying.total_s(1_000) * 0.97
 
 
+@pytest.mark.parametrize("rounds", [2, 3, 4])
+def test_of_few_rounds_a_total_lies_within_what_was_seen(rounds: int) -> None:
+    """GIVEN starts of 0.3 s and more THEN no total of fewer rounds than a verdict's begins at 0."""
+    program = Program("one", steps((9**9, 2.0)))
+    (one,) = plan(gather("g", [case(program, (256,) * rounds)]), job(100)).totals
+    assert one.total_s is not None
+    assert one.low_s is not None
+    assert one.high_s is not None
+    assert START_S < one.low_s <= one.total_s <= one.high_s < 1.1 * program.total_s(100)
+
+
+def test_of_two_rounds_there_is_a_best_guess_and_no_answer() -> None:
+    slow, dear = Program("slow", steps((9**9, 20.0))), Program("dear", once(1, 1.0))
+    told = answer([case(slow, (64, 64), baseline=True), case(dear, (64, 64))])
+    by = told.reading("process")
+    assert by is not None
+    assert by.ranges == []
+    assert [one.cheapest for one in by.estimates] == ["slow", "dear"]
+    (row,) = [one.text for one in lines(told) if one.label == "by calls"]
+    assert row.startswith("no answer yet (best guess: slow, dear from about ")
+
+
 @pytest.mark.parametrize("program", PROGRAMS[1:], ids=lambda one: one.name)
 def test_nothing_beyond_what_was_measured_is_told_with_confidence(program: Program) -> None:
     """GIVEN a rival far dearer or far cheaper THEN a total beyond is extrapolated, and says so."""

@@ -421,12 +421,12 @@ class PlanTotal(Record, frozen=True, kw_only=True):
     ``total_s`` is the expected sum, from means, and has new shapes cost nothing more than a warm
     call; ``new_shapes_s`` is what they cost besides where each is a whole first call. ``low_s`` and
     ``high_s`` bound the expected total at ``confidence`` whatever new shapes cost, and whether the
-    C allocator keeps freed memory or not; ``rests_on``
-    says from which rounds, and ``n_rounds`` from how many. ``process_low_s`` and
-    ``process_high_s`` are where a single process lies, with the same confidence, whatever new
-    shapes cost: where caches are kept, a later one than the first. ``margin_s`` is how much dearer
-    it is than the cheapest, from the differences within rounds, with new shapes at half of their
-    most; its bounds cover all that they may cost.
+    C allocator keeps freed memory or not; of fewer than five rounds they are the least and the
+    largest sum that was seen. ``rests_on`` says from which rounds, and ``n_rounds`` from how many.
+    ``process_low_s`` and ``process_high_s`` are where a single process lies, with the same
+    confidence, whatever new shapes cost: where caches are kept, a later one than the first.
+    ``margin_s`` is how much dearer it is than the cheapest, from the differences within rounds,
+    with new shapes at half of their most; its bounds cover all that they may cost.
 
     ``made_s`` is what making ahead of time took, once for each shape. The total has none of it:
     the processes of the plan find what was made, as with filled caches.

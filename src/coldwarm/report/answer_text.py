@@ -19,7 +19,7 @@ from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from coldwarm.contracts.answer import Answer, ByCalls, CallRange, Judged, Lead
+    from coldwarm.contracts.answer import Answer, ByCalls, CallRange, Crossing, Judged, Lead
     from coldwarm.contracts.reasons import Reason
 
 TITLE = "The answer"
@@ -107,8 +107,10 @@ def _joined(by: ByCalls) -> Iterator[Piece]:
 
 def _nobody(by: ByCalls) -> Iterator[Piece]:
     yield Piece("no answer yet", "undecided")
-    if by.reason is not None and by.reason not in by.left_out.values():
+    if by.reason is not None and not by.left_out:
         yield Piece(f": {words(by.reason)}")
+    if guess := _guesses(by.estimates):
+        yield Piece(f" (best guess: {guess})")
 
 
 def _shown(by: ByCalls) -> list[CallRange]:
@@ -189,8 +191,13 @@ def _guess(by: ByCalls, one: CallRange) -> str:
         for each in by.estimates
         if one.from_calls < each.value and (one.to_calls is None or each.value <= one.to_calls)
     ]
-    parts = [each.cheapest for each in before[-1:]]
-    parts += [f"{each.cheapest} from about {_rounded(each.value)}" for each in within]
+    return _guesses([*before[-1:], *within])
+
+
+def _guesses(found: Sequence[Crossing]) -> str:
+    """Say who is the cheapest from how many calls on; nothing of very many."""
+    parts = [each.cheapest for each in found[:1]]
+    parts += [f"{each.cheapest} from about {_rounded(each.value)}" for each in found[1:]]
     return ", ".join(parts) if len(parts) <= MOST_NAMED else ""
 
 
@@ -295,7 +302,8 @@ def _open(judged: Judged) -> Piece:
         return Piece(f"undecided{f' ({between})' if between else ''}", "undecided")
     way = _way(low, high)
     seen = bounds(judged) if way is None else units.factor(low, high, way)
-    return Piece(f"{seen} in all {counted(few, 'round')}; a verdict needs {_NEEDED}", "undecided")
+    rounds = {1: "1 round", 2: "both rounds"}.get(few, f"all {few} rounds")
+    return Piece(f"{seen} in {rounds}; a verdict needs {_NEEDED}", "undecided")
 
 
 def _way(low: float, high: float) -> Literal["faster", "slower"] | None:

@@ -32,7 +32,7 @@ _READINGS: dict[Reading, str] = {
 }
 _MARK = "◂"
 _BEYOND = "*"
-FEW_FOR_A_PROCESS, FEW_FOR_A_TOTAL = 8, 5
+FEW_FOR_A_PROCESS = 8
 """Rounds below which simulated intervals held with less than 93 % where 95 % are stated."""
 _CANDIDATES_OF_SWEEP = 6
 """Columns of a sweep that stand side by side in 80 characters."""
@@ -132,12 +132,8 @@ def _few(plan: Plan) -> list[tuple[str, str]]:
     remarks = [("from, until", f"from {_by_basis(pays)}")] if pays else []
     if not by_basis:
         return remarks
-    held = [f"below {FEW_FOR_A_PROCESS} rounds the range of one process may hold with 86 % only"]
-    counts = [total.n_rounds for total in plan.totals if total.n_rounds is not None]
-    if counts and min(counts) < FEW_FOR_A_TOTAL:
-        held.append(f"below {FEW_FOR_A_TOTAL} that of a total with 82 %")
-    why = f"{', '.join(held)}, where bursts strike some or they are of two kinds"
-    return [("rests on", f"{_by_basis(by_basis)}; {why}"), *remarks]
+    held = f"with fewer than {FEW_FOR_A_PROCESS}, the range of one process misses 1 in 7"
+    return [("rests on", f"{_by_basis(by_basis)}; {held}"), *remarks]
 
 
 def _by_basis(candidates: Mapping[str, Sequence[str]]) -> str:
@@ -282,6 +278,9 @@ def _known(judged: BreakEven) -> str:
     return f"\n{count(judged.low)} … never" if never else f"\nuntil {count(judged.low)} or more"
 
 
+_BELOW = "below it, its 95 % interval, or of fewer than 5 rounds the least and the largest seen"
+
+
 def _legend(plans: Sequence[Plan]) -> list[tuple[str, str]]:
     total = (
         "start, second call, and later calls as they were measured, beyond that at their mean, of"
@@ -293,7 +292,7 @@ def _legend(plans: Sequence[Plan]) -> list[tuple[str, str]]:
         "that it rests on, where they are few"
     )
     terms = [
-        ("total", f"{total}: what is expected; below each figure, its 95 % interval"),
+        ("total", f"{total}: what is expected; {_BELOW}"),
         ("one process", "where one lies, with 95 %; where caches are kept, a later than the first"),
     ]
     if any(plan.new_shapes_measured for plan in plans):

@@ -28,7 +28,7 @@ from msgspec.structs import replace
 from coldwarm.contracts.answer import Answer, ByCalls, CallRange, Crossing, Judged, Lead
 from coldwarm.contracts.base import EMPTY, FILLED, READINGS, WARM
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.breakeven import MOST_CALLS, NEEDED, dearer
+from coldwarm.stats.breakeven import MOST_CALLS, NEEDED, dearer, paid
 from coldwarm.stats.cautions import held_back
 from coldwarm.stats.costs import WARM_CALL, gather, measured_calls
 from coldwarm.stats.expected import middle_s
@@ -228,7 +228,8 @@ def by_calls(
     compared = [one for one in known if one.candidate not in left_out]
     names = [one.candidate for one in compared]
     if len(compared) <= 1:
-        return _without_ranges(reading, because("no_other_total"), names, left_out)
+        nothing = _without_ranges(reading, because("no_other_total"), names, left_out)
+        return replace(nothing, estimates=_of_few(known, NEEDED[reading]))
     pairs = {
         (place, other): dearer(compared[place], compared[other], NEEDED[reading])
         for place in range(len(compared))
@@ -268,6 +269,21 @@ def _without_ranges(
         reason=reason,
         null_reasons={"n_rounds": reason},
     )
+
+
+def _of_few(known: Sequence[Costs], needed: tuple[str, str, str]) -> list[Crossing]:
+    """Return who has the lowest mean costs, from however few rounds; nothing of one alone."""
+    some = [one for one in known if one.missing(needed) is None]
+    if len(some) <= 1:
+        return []
+
+    def states(calls: Sequence[float]) -> list[_State]:
+        costs = [[middle_s(paid(one, needed, n)) for n in calls] for one in some]
+        return [
+            _State((), some[int(place)].candidate, same=False) for place in np.argmin(costs, axis=0)
+        ]
+
+    return _estimates(list(_changes(states, _tried())))
 
 
 def _fault(one: Costs, needed: tuple[str, str, str]) -> Reason | None:

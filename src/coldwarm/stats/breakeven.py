@@ -265,9 +265,9 @@ def dearer(ours: Costs, theirs: Costs, needed: Needed) -> Dearer:
     if not rounds:
         n_ours, n_theirs = (min(len(s) for _, s in side) for side in (first, second))
         apart = because("separate_processes", n_processes=n_ours, n_baseline=n_theirs)
-        paid = [lambda calls, one=one: _paid(one, needed, calls) for one in (ours, theirs)]
+        both = [lambda calls, one=one: paid(one, needed, calls) for one in (ours, theirs)]
         n = min(n_ours, n_theirs)
-        return Dearer(_by_sides(*paid), _extent(*paid), _share_of_less(*paid), n, apart)
+        return Dearer(_by_sides(*both), _extent(*both), _share_of_less(*both), n, apart)
     logs = _logs(ours, theirs, needed, rounds)
     return Dearer(
         lambda calls, confidence: paired_rows(logs(calls), confidence),
@@ -326,7 +326,7 @@ def _rows(costs: list[Floats], calls: Floats) -> Floats:
     return np.where(ended, warm, np.where(number == 1, first, whole))
 
 
-def _paid(one: Costs, needed: Needed, calls: float) -> list[Term]:
+def paid(one: Costs, needed: Needed, calls: float) -> list[Term]:
     """Return what so many calls cost, in the end the last one."""
     first, two, warm = (one.series[name] for name in needed)
     if math.isinf(calls):

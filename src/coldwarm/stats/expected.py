@@ -24,7 +24,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_INTERVAL, Interval, joined, student
+from coldwarm.stats.intervals import (
+    CONFIDENCE,
+    FEWEST_FOR_CONFIDENCE,
+    FEWEST_FOR_INTERVAL,
+    Interval,
+    joined,
+    student,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -91,6 +98,22 @@ def expected(
     ]
     low, high = sum(one.low for one in found), sum(one.high for one in found)
     return Interval(middle_s(terms), low, high).not_negative
+
+
+def seen(terms: Sequence[Term]) -> Interval | None:
+    """Return the expected sum between the least and the largest that were seen; of few rounds only.
+
+    ``None``: there are enough for an interval.
+    """
+    rounds = whole_rounds(terms)
+    n = len(rounds) if rounds else min(len(series) for _, series in terms)
+    if not FEWEST_FOR_INTERVAL <= n < FEWEST_FOR_CONFIDENCE:
+        return None
+    if rounds:
+        sums = _sums(terms, rounds)
+        return Interval(_mean(sums), min(sums), max(sums))
+    ends = [sorted((n * min(one.values()), n * max(one.values()))) for n, one in terms]
+    return Interval(middle_s(terms), sum(low for low, _ in ends), sum(high for _, high in ends))
 
 
 def _mean_interval(values: Sequence[float], confidence: float, ranges: float = 0.0) -> Interval:

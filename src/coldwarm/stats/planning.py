@@ -33,6 +33,7 @@ from coldwarm.stats.expected import (
     left_out,
     margin,
     one_process,
+    seen,
     whole_rounds,
 )
 from coldwarm.stats.expected import middle_s as expected_s
@@ -336,9 +337,12 @@ def _others(name: str, job: Job, *candidates: Costs) -> int:
 def _bounds(one: Costs, job: Job) -> tuple[float, float] | tuple[None, None]:
     """Bound the total, whatever new shapes cost and wherever freed memory goes.
 
-    By nothing where there are too few processes.
+    By nothing where there are too few processes, and of few rounds by what was seen.
     """
-    found = _between(expected(_paid(one, job)), expected(_paid(one, job, 1.0)))
+    least, most = (
+        seen(terms) or expected(terms) for terms in (_paid(one, job), _paid(one, job, 1.0))
+    )
+    found = _between(least, most)
     for name in job.terms:
         if number := _others(name, job, one):
             middle = expected_s([(1.0, one.series[name])])

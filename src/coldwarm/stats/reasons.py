@@ -64,7 +64,7 @@ _REASONS = {
     "lone_run": "{parts}: a single run may be the odd one; a verdict needs {n_needed} of each side",
     "between_runs": "two equal runs of this machine stay within {noise_share:.0%} of each other",
     "whole_rounds": "{n_rounds:# round}",
-    "rounds_left_out": "{n_rounds:# round} without all of the costs left out",
+    "rounds_left_out": "{n_rounds:# incomplete one}",
     "separate_costs": "too few rounds have all of the costs",
     "by_order": "two of the totals of {n_rounds:# round}, in their order",
     "by_student": "{n_rounds:# round}, logarithms taken to be normally distributed",
