@@ -1,11 +1,11 @@
 """What one more round tells, by another way of bounding rounds and by that of coldwarm.
 
-``python -m benchmarks.more_rounds [--trials N] [--page]`` holds both against each other on the same
+``python -m benchmarks.more_rounds [--trials N] [--save]`` holds both against each other on the same
 draws of equal programs and of one that is 4 % slower: how often the interval of 97 % holds the
 truth, how often equal programs are called different, the same, and how often 4 % is told; how often
 a lone 50 % is told in a table of 30 pairs; how often rounds that follow each other are called
-alike; and how often several equal runs against one were called different. ``--page`` writes
-``results/more_rounds.json`` and the table of ``docs/explanation/concepts.md``.
+alike; and how often several equal runs against one were called different. ``--save`` writes
+``results/more_rounds.json``.
 """
 
 from __future__ import annotations
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Bounds = tuple[Floats, Floats, Floats]
 RESULTS = Path(__file__).parent / "results" / "more_rounds.json"
-PAGE = Path(__file__).parents[1] / "docs" / "explanation" / "concepts.md"
-BEGIN = "<!-- more rounds: written by `python -m benchmarks.more_rounds --page` -->\n"
-END = "<!-- end more rounds -->\n"
 ROUNDS = (5, 6, 7, 8, 9, 10, 11, 12, 15, 20)
 CONFIDENCE, BAND, SLOWER = 0.97, math.log(1.02), math.log(1.04)
 ROWS = 30
@@ -189,17 +186,13 @@ def main() -> int:
     """Simulate, print everything, and write it down where asked."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.more_rounds", description=__doc__)
     parser.add_argument("--trials", type=int, default=TRIALS, help="of each figure")
-    parser.add_argument("--page", action="store_true", help="write the results and the page")
+    parser.add_argument("--save", action="store_true", help=f"write {RESULTS.name} as well")
     asked = parser.parse_args()
     found = measured(asked.trials)
     made = table(found)  # type: ignore[arg-type]
     sys.stdout.write(made + json.dumps({k: found[k] for k in ("alike", "runs")}, indent=1) + "\n")
-    if asked.page:
+    if asked.save:
         RESULTS.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-        text = PAGE.read_text(encoding="utf-8")
-        head, _, rest = text.partition(BEGIN)
-        _, _, tail = rest.partition(END)
-        PAGE.write_text(f"{head}{BEGIN}\n{made}\n{END}{tail}", encoding="utf-8")
     return 0
 
 

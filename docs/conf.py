@@ -6,9 +6,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parent))
 
-import _generate  # found through the line above
+import _generate  # found through the lines above
 import coldwarm
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ HERE = Path(__file__).parent
 
 project = "coldwarm"
 author = "The coldwarm authors"
+HERE = Path(__file__).parent
+
 project_copyright = "The coldwarm authors"
 version = release = coldwarm.__version__
 

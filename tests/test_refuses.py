@@ -1,59 +1,22 @@
-"""What the page *What coldwarm refuses* quotes is what the program says."""
+"""What a command refuses, it says in the declared words, and the reference has them all."""
 
 from __future__ import annotations
 
-import ast
 import re
 import subprocess
 import sys
-from functools import cache
-from pathlib import Path
 from string import Formatter
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 import pytest
-from tests.contracts.strategies import codes
 
-import coldwarm
-from coldwarm.contracts.reasons import declared
-from coldwarm.report.sentences import CAUTION_ADVICE
+from _generate import messages
+from coldwarm.contracts.reasons import declared, every_code
 
-PACKAGE = Path(coldwarm.__file__).parent
-PAGE = Path(__file__).parents[1] / "docs" / "explanation" / "refuses.md"
-BLOCK = re.compile(r"((?:<!--[^>]*-->\n)*)```text\n(.*?)```", re.DOTALL)
-MARK = re.compile(r"<!-- (code|advice of|says): (.*?) -->")
+if TYPE_CHECKING:
+    from pathlib import Path
+
 NOUN = re.compile(r"# (.+)")
-REFUSES_NOTHING = {
-    "left_until_exit",
-    "processes_unfinished",
-    "threads_unfinished",
-    "between_runs",
-    "few_processes_each",
-    "incomplete",
-    "index_silent",
-    "interval_across",
-    "noise_unknown",
-    "one_process_elsewhere",
-}
-"""Reasons about which something can be done, and which refuse no function and no result; and those
-that only stored results have."""
-
-
-class Quoted(NamedTuple):
-    """A block of words, and what it is said to be."""
-
-    what: str
-    of: str
-    text: str
-
-
-def quoted() -> list[Quoted]:
-    page = PAGE.read_text("utf-8")
-    return [
-        Quoted(what, of, joined(text))
-        for marks, text in BLOCK.findall(page)
-        for what, of in MARK.findall(marks)
-    ]
 
 
 def joined(text: str) -> str:
@@ -80,42 +43,6 @@ def is_said(template: str, text: str) -> bool:
     return True
 
 
-@cache
-def strings() -> tuple[str, ...]:
-    """Return the fixed texts of the package, those between the fields of f-strings too."""
-    return tuple(
-        joined(node.value)
-        for path in PACKAGE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    )
-
-
-def test_every_quoted_block_says_whose_words_it_has() -> None:
-    blocks = BLOCK.findall(PAGE.read_text("utf-8"))
-    assert blocks
-    assert [text for marks, text in blocks if not MARK.search(marks)] == []
-
-
-@pytest.mark.parametrize("one", quoted(), ids=lambda one: one.of)
-def test_a_quoted_block_has_the_words_of_the_program(one: Quoted) -> None:
-    if one.what == "says":
-        assert one.of in one.text
-        assert any(one.of in text for text in strings())
-    elif one.what == "advice of":
-        assert is_said(CAUTION_ADVICE[one.of], one.text)  # type: ignore[index] # a KeyError tells
-    else:
-        assert one.of in codes()
-        assert is_said(declared(one.of).sentence, one.text)
-        assert is_said(declared(one.of).advice, one.text)
-
-
-def test_every_reason_about_which_something_can_be_done_is_on_the_page() -> None:
-    told = {one.of for one in quoted() if one.what == "code"}
-    advised = {one for one in codes() if declared(one).advice and not one.startswith("doctor_")}
-    assert sorted(advised - REFUSES_NOTHING - told) == []
-
-
 @pytest.mark.parametrize(
     ("template", "text"),
     [
@@ -125,6 +52,14 @@ def test_every_reason_about_which_something_can_be_done_is_on_the_page() -> None
 )
 def test_other_words_are_found_out(template: str, text: str) -> None:
     assert not is_said(template, text)
+
+
+def test_the_reference_has_every_message_and_first_those_with_advice(tmp_path: Path) -> None:
+    page = messages.pages(tmp_path)["index"]
+    advised, _, others = page.partition(".. _messages-caveats:")
+    for code in every_code():
+        assert f"``{code}``\n" in (advised if declared(code).advice else others), code
+    assert "the call left N\\_THREADS threads at work: THREAD\\_NAMES" in page
 
 
 HIDING = """
@@ -194,6 +129,7 @@ def alarm():
     signal.alarm(9)
     return 1.0
 """
+
 SHOWN_BY = {
     "lazy_result": "total",
     "computes_when_asked": "lazy",
@@ -206,20 +142,14 @@ SHOWN_BY = {
     "functions_at_exit": "at_exit",
     "signal_pending": "alarm",
 }
-"""The function of which the page quotes what the command says, by code."""
-
-
-def without_numbers(text: str) -> str:
-    """Return a text with a sign for each number, and once what it lists several times."""
-    text = re.sub(r"\d[\d.]*( [nµm]?s\b)?", "#", joined(text))
-    text = re.sub(r"\bpython#?", "python", text)
-    text = re.sub(r"# (thread|process|task)(e?s)?\b", r"# \1", text)
-    return re.sub(r": ([^,:;]+)(, \1)+", r": \1", text)
+"""The function that is refused with a code, or cautioned."""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("code", "function"), SHOWN_BY.items())
-def test_what_is_quoted_is_what_the_command_says(code: str, function: str, tmp_path: Path) -> None:
+def test_a_command_says_what_is_wrong_and_what_to_do(
+    code: str, function: str, tmp_path: Path
+) -> None:
     if function == "far":
         pytest.importorskip("torch")
     (tmp_path / "fit.py").write_text(HIDING, encoding="utf-8")
@@ -232,10 +162,6 @@ def test_what_is_quoted_is_what_the_command_says(code: str, function: str, tmp_p
         timeout=120,
         check=False,
     )
-    (block,) = [one.text for one in quoted() if one.of == code]
-    (told,) = [
-        one
-        for one in re.split(r" (?=coldwarm: )", block)
-        if one.removeprefix("coldwarm: ").startswith(function)
-    ]
-    assert without_numbers(told) in without_numbers(done.stdout + done.stderr)
+    said = joined(done.stdout + done.stderr)
+    assert is_said(declared(code).sentence, said), said
+    assert is_said(declared(code).advice, said), said

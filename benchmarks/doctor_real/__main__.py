@@ -7,7 +7,6 @@ took, and what the doctor found. ``--save`` writes that to ``results/doctor_real
 finding has a label that a person gave it after reading the program: *right*, *minor* (right, and of
 no matter), or *false*. A label stays while the finding is at the same line; a new finding has none.
 ``DIR`` holds the unpacked source distributions, and ``PY`` is an interpreter that has the packages.
-``--page`` runs nothing, and writes the table into the page of the documentation.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.doctor_real import table
 from benchmarks.doctor_real.programs import programs
 
 if TYPE_CHECKING:
@@ -34,7 +32,6 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE.parent / "results" / "doctor_real.json"
-PAGE = HERE.parents[1] / "docs" / "explanation" / "real-programs.md"
 LONGEST_S = 180.0
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
 
@@ -175,13 +172,8 @@ def main() -> int:
     parser.add_argument("--sources", type=Path)
     parser.add_argument("--python")
     parser.add_argument("--save", action="store_true")
-    parser.add_argument("--page", action="store_true")
     options = parser.parse_args()
     before = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else []
-    if options.page:
-        page = table.into(PAGE.read_text(encoding="utf-8"), table.markdown(before))
-        PAGE.write_text(page, encoding="utf-8")
-        return 0
     if options.sources is None or options.python is None:
         parser.error("--sources and --python say where the programs are, and what runs them")
     listed = programs()

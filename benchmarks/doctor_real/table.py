@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     Row = dict[str, Any]
 
-BEGIN = "<!-- programs: written by `python -m benchmarks.doctor_real --page` -->"
-END = "<!-- /programs -->"
 LABELS = ("right", "minor", "false")
 """What a finding can be: worth a change, true and of no matter, or not true."""
 
@@ -22,16 +20,6 @@ def markdown(rows: Sequence[Row]) -> str:
     parts = [_summary(rows), _table(("program", "exit", "output", "s", "findings"), _runs(rows))]
     parts += ["## Every finding", *map(_findings, (one for one in rows if one["findings"]))]
     return "\n\n".join(parts)
-
-
-def into(page: str, text: str) -> str:
-    """Return a page with a text between its two marks.
-
-    Raises:
-        ValueError: the page has no such marks.
-    """
-    begin, end = page.index(BEGIN) + len(BEGIN), page.index(END)
-    return f"{page[:begin]}\n\n{text}\n\n{page[end:]}"
 
 
 def _summary(rows: Sequence[Row]) -> str:

@@ -37,7 +37,6 @@ from benchmarks.trials.settings import KINDS, TOOLS, possible
 from coldwarm.cli import _options
 
 OUT = Path(__file__).resolve().parent.parent / "results" / "trials.jsonl"
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "explanation" / "trials.md"
 EFFECTS = sorted({effect for tool in TOOLS.values() for effect in tool.effects})
 COUNT = 20
 
@@ -47,10 +46,7 @@ def main() -> int:
     given = _parser().parse_args()
     try:
         if given.table:
-            text = table.markdown(journal.read(given.out))
-            if given.page:
-                PAGE.write_text(table.into(PAGE.read_text("utf-8"), text), "utf-8")
-            print(text, end="")
+            print(table.markdown(journal.read(given.out)), end="")
             return 0
         if given.throw_away:
             since, until, reason = given.throw_away
@@ -83,7 +79,6 @@ def _parser() -> argparse.ArgumentParser:
     add("--out", type=Path, default=OUT, metavar="FILE", help="one JSON line for each trial")
     add("--check", action="store_true", help="measure the true ratios without coldwarm")
     add("--table", action="store_true", help="print what FILE holds, and run nothing")
-    add("--page", action="store_true", help=f"with --table: write it into {PAGE.name} as well")
     add("--throw-away", nargs=3, metavar=("SINCE", "UNTIL", "REASON"), help="dates as in FILE")
     return parser
 

@@ -29,7 +29,6 @@ GOALS: Mapping[tuple[bool, float], tuple[str, int, Callable[[int, int], bool]]] 
 }
 """What pooled rows are held to, by whether starts are compared and the effect: false calls of equal
 sides, right ones of others; and how many trials that takes."""
-BEGIN, END = "<!-- trials:", "<!-- end of trials -->"
 HEAD = ("trials", "slower", "faster", "same", "undecided", "failed")
 
 
@@ -185,13 +184,6 @@ def markdown(lines: Sequence[Line]) -> str:
         _whose(lines),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def into(page: str, text: str) -> str:
-    """Return a page with this text between its two marks."""
-    before, mark, rest = page.partition(BEGIN)
-    line_end = rest.index("\n") + 1
-    return before + mark + rest[:line_end] + f"\n{text}\n" + rest[rest.index(END) :]
 
 
 _COLUMNS = (

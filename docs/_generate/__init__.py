@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 from _generate import (
     api,
     backends,
+    checks,
     claims,
     commands,
     coverage,
     essay,
     harness,
+    messages,
     patterns,
     records,
     sources,
@@ -36,10 +38,13 @@ SECTIONS = {
     "backends": backends.pages,
     "records": records.pages,
     "api": api.pages,
+    "messages": messages.pages,
     "harness": harness.pages,
     "coverage": coverage.pages,
+    "checks": checks.pages,
 }
-"""Folder under ``reference/`` and the function that gives its pages by name."""
+"""Folder under ``reference/`` and the function that gives its pages by name, ``.rst`` if it says no
+other ending."""
 PARTS = "_parts"
 """The folder of what other pages include: no pages."""
 
@@ -58,14 +63,14 @@ def generate(package: Path, out: Path) -> list[Path]:
     wanted = {out / "index.rst": _index()}
     for section, pages in SECTIONS.items():
         for name, text in pages(package).items():
-            wanted[out / section / f"{name}.rst"] = text
+            wanted[out / section / (name if name.endswith(".md") else f"{name}.rst")] = text
     for name, text in essay.parts(package).items():
         wanted[out / PARTS / f"{name}.rst"] = text
     for page, text in wanted.items():
         page.parent.mkdir(parents=True, exist_ok=True)
         if not page.exists() or page.read_text(encoding="utf-8") != text:
             page.write_text(text, encoding="utf-8")
-    for page in set(out.rglob("*.rst")) - set(wanted):
+    for page in {one for one in out.rglob("*") if one.is_file()} - set(wanted):
         page.unlink()
     return list(wanted)
 

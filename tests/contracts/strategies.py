@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +9,7 @@ import msgspec
 from hypothesis import strategies as st
 from msgspec import inspect as types
 
-from coldwarm.contracts import reasons as declarations
-from coldwarm.contracts.reasons import Reason, because, declared
+from coldwarm.contracts.reasons import Reason, because, declared, every_code
 
 if TYPE_CHECKING:
     from coldwarm.contracts.base import Record
@@ -24,16 +22,9 @@ def records(type_: type[Record]) -> st.SearchStrategy[Any]:
     return _strategy(types.type_info(type_))
 
 
-def codes() -> list[str]:
-    """Return every code, of all features: to find that none has a code, all are read."""
-    with suppress(KeyError):
-        declared("")
-    return sorted(declarations._DECLARED)
-
-
 def reasons() -> st.SearchStrategy[Reason]:
     """Return a strategy for reasons of any code, with values of its parameters' types."""
-    return st.sampled_from(codes()).flatmap(
+    return st.sampled_from(every_code()).flatmap(
         lambda code: st.fixed_dictionaries(
             {name: _value(kinds) for name, kinds in declared(code).types.items()}
         ).map(lambda values: because(code, **values))

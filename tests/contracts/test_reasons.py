@@ -10,7 +10,6 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.contracts.strategies import codes
 
 import coldwarm
 from coldwarm.contracts.reasons import (
@@ -21,6 +20,7 @@ from coldwarm.contracts.reasons import (
     brief,
     declare,
     declared,
+    every_code,
 )
 from coldwarm.report.sentences import advice, words
 
@@ -33,7 +33,7 @@ def example(name: str, kind: type) -> Value:
     return examples[kind]
 
 
-@pytest.mark.parametrize("code", codes())
+@pytest.mark.parametrize("code", every_code())
 def test_every_code_has_words(code: str) -> None:
     types = declared(code).types
     reason = because(code, **{name: example(name, kinds[0]) for name, kinds in types.items()})
@@ -50,7 +50,7 @@ def test_every_table_of_a_feature_is_declared() -> None:
 
 
 def test_no_two_features_declare_one_code() -> None:
-    assert len(codes()) > 400
+    assert len(every_code()) > 400
     with pytest.raises(ValueError, match="declared twice"):
         declare(Codes({"stated": "{text}"}))
 
@@ -91,6 +91,6 @@ def test_the_source_gives_declared_codes_with_their_parameters() -> None:
     wrong = [
         f"{place}: {code} {sorted(names)}"
         for place, code, names in codes_used()
-        if code not in codes() or names != declared(code).types.keys()
+        if code not in every_code() or names != declared(code).types.keys()
     ]
     assert not wrong, wrong

@@ -1,6 +1,7 @@
 """Tries deceits and prints a table of them: ``python -m tests.deceit [--here] [NAME …]``.
 
-Exits with 1 where a figure is silently wrong. ``--json FILE`` keeps the figures.
+Exits with 1 where a figure is silently wrong. ``--save`` writes the table of the
+reference.
 """
 
 from __future__ import annotations
@@ -9,16 +10,27 @@ import argparse
 import json
 import sys
 import tempfile
+from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
-from tests.deceit.every import deceits
+from tests.deceit.every import by_kind, deceits
 from tests.deceit.trying import Trial, attempt
+
+from coldwarm.report.units import duration
 
 FAILING = {"SILENTLY WRONG", "broken", "untried"}
 WIDTH = 150
+RESULTS = Path(__file__).parents[2] / "benchmarks" / "results" / "deceit.json"
+FIGURES = {
+    "first": "first result",
+    "filled": "filled caches",
+    "process": "from the start",
+    "warm": "warm call",
+    "compiles": "programs compiled",
+}
 
 
 def main() -> int:
@@ -26,7 +38,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.deceit", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="of deceits; all without any")
     parser.add_argument("--here", action="store_true", help="in the process that has the function")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures as well")
+    parser.add_argument("--save", action="store_true", help=f"write {RESULTS.name} as well")
     parser.add_argument("--list", action="store_true", help="name them, and try none")
     asked = parser.parse_args()
     chosen = [one for one in deceits() if not asked.names or one.name in asked.names]
@@ -40,25 +52,35 @@ def main() -> int:
         with tempfile.TemporaryDirectory(prefix="deceit-") as folder:
             trials.append(attempt(deceit, Path(folder).resolve(), here=asked.here))
         sys.stderr.write(f"{deceit.name}: {trials[-1].outcome}\n")
-        if asked.json:
-            asked.json.write_text(json.dumps([row(one) for one in trials], indent=2) + "\n")
     console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
     console.print(table(trials))
+    if asked.save:
+        save([row(one) for one in trials], "process" if asked.here else "command")
     return 1 if any(one.outcome in FAILING for one in trials) else 0
 
 
+def save(rows: list[dict[str, object]], where: str) -> None:
+    """Put rows in the place of those of the same name."""
+    found = json.loads(RESULTS.read_text("utf-8"))
+    by_name = {one["name"]: one for one in (*found[where], *rows)}
+    listed = [one.name for one in deceits() if one.name in by_name]
+    found |= {"date": f"{datetime.now(UTC):%Y-%m-%d}", where: [by_name[name] for name in listed]}
+    RESULTS.write_text(json.dumps(found, ensure_ascii=False, indent=1) + "\n", "utf-8")
+
+
 def row(trial: Trial) -> dict[str, object]:
-    """Return a trial as plain values."""
+    """Return a trial as the table of the reference has it."""
+    kind = next(kind for kind, of in by_kind().items() if trial.deceit in of)
+    shown = "{:.0f}".format if trial.deceit.figure == "compiles" else duration
+    figure = trial.said.figure
     return {
+        "kind": kind.replace("_", " "),
         "name": trial.deceit.name,
-        "figure": trial.deceit.figure,
-        "truths": trial.truths,
-        "published": trial.said.figure,
-        "ratio": trial.ratio,
-        "status": trial.said.status,
-        "codes": sorted(trial.said.codes),
-        "text": trial.said.text,
+        "figure": FIGURES[trial.deceit.figure],
+        "true": shown(trial.true),
+        "published": None if figure is None else shown(figure),
         "outcome": trial.outcome,
+        "codes": sorted(trial.said.codes & set(trial.deceit.said)),
     }
 
 

@@ -12,6 +12,11 @@ if TYPE_CHECKING:
 KINDS = sorted(file.stem for file in (Path(__file__).parent / "kinds").glob("*.py"))
 
 
+def by_kind() -> dict[str, list[Deceit]]:
+    """Return every deceit by kind, in the order of their files."""
+    return {kind: import_module(f"tests.deceit.kinds.{kind}").DECEITS for kind in KINDS}
+
+
 def deceits() -> list[Deceit]:
     """Return every deceit, by kind and in the order of their files."""
-    return [one for kind in KINDS for one in import_module(f"tests.deceit.kinds.{kind}").DECEITS]
+    return [one for of in by_kind().values() for one in of]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from benchmarks.honest.__main__ import DRAWS, RESULT, Honest, cases, measured
 
-PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "refuses.md"
+if TYPE_CHECKING:
+    from pathlib import Path
 
 FEW = {
     "heartbeat_thread",
@@ -36,15 +37,7 @@ def test_an_honest_function_is_measured(one: Honest, tmp_path: Path) -> None:
     assert (said["judged"], said["codes"]) == (expected, []), said["said"]
 
 
-def test_the_page_has_what_the_last_run_said() -> None:
-    counts: dict[str, Counter[str]] = {}
-    for one in json.loads(RESULT.read_text("utf-8"))["cases"]:
-        counts.setdefault(one["library"], Counter())[one["judged"]] += 1
-    rows = [
-        f"| {name} | {sum(of.values())} | {of['refused']} | {of['accused']} |"
-        for name, of in sorted(counts.items())
-    ]
-    assert "\n".join(rows) in PAGE.read_text("utf-8")
-    total: Counter[str] = sum(counts.values(), Counter())
+def test_of_the_last_run_hardly_one_was_refused_and_none_accused() -> None:
+    total = Counter(one["judged"] for one in json.loads(RESULT.read_text("utf-8"))["cases"])
     assert total["accused"] == 0
-    assert total["refused"] <= 0.02 * sum(total.values())
+    assert total["refused"] <= 0.02 * total.total()

@@ -11,11 +11,10 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.contracts.strategies import codes
 from tests.private.planted import SHAPES, Planted, body, shapes
 
 from coldwarm import masking
-from coldwarm.contracts.reasons import declared
+from coldwarm.contracts.reasons import declared, every_code
 from coldwarm.masking import alike, cleaned, masked
 from coldwarm.runner import results
 
@@ -147,7 +146,11 @@ def test_ordinary_texts_stay_as_they_are(text: str) -> None:
 
 def test_what_coldwarm_says_itself_stays_as_it_is() -> None:
     texts = [
-        *(text for code in codes() for text in (declared(code).sentence, declared(code).advice)),
+        *(
+            text
+            for code in every_code()
+            for text in (declared(code).sentence, declared(code).advice)
+        ),
         *results._WINDOWS.values(),
         results._INTERLEAVING,
     ]

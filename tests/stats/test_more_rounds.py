@@ -199,8 +199,6 @@ def test_the_committed_simulation_holds_what_is_stated() -> None:
     assert lone["10"]["before"] < 0.01
     assert min(shares["now"] for shares in lone.values()) > 0.9
     assert found["runs"]["4 against 1"]["bursts"] > 0.03
-    page = more_rounds.PAGE.read_text("utf-8")
-    assert more_rounds.table(found) in page
 
 
 @pytest.mark.parametrize("n", [8, 10, 15, 30])

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from benchmarks.trials import journal, table, truth
-from benchmarks.trials.__main__ import OUT, PAGE
 from benchmarks.trials.settings import KINDS
 from benchmarks.trials.table import share_interval
 from hypothesis import given
@@ -168,15 +167,6 @@ def test_neighbours_have_rows_of_their_own_and_no_goal() -> None:
     text = table.markdown([trial("same"), trial("same", neighbours="bursty")])
     assert cells(text, "warm calls, bursty neighbours", "equal")[-1] == "–"
     assert cells(text, "coldwarm bench", "numpy, bursty neighbours", "equal")[0] == "1"
-
-
-def test_the_page_shows_the_table_of_the_file() -> None:
-    page = PAGE.read_text(encoding="utf-8")
-    assert table.into(page, table.markdown(journal.read(OUT))) == page
-    changed = table.into(page, "another table")
-    assert "another table" in changed
-    assert changed.startswith(page.split(table.BEGIN, maxsplit=1)[0])
-    assert changed.endswith(page.split(table.END)[1])
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ unit it is a text.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import import_module
@@ -107,6 +108,13 @@ def declared(code: str) -> _Said:
         while code not in _DECLARED and _left():
             import_module(_left().pop())
     return _DECLARED[code]
+
+
+def every_code() -> list[str]:
+    """Return the codes of all features."""
+    with suppress(KeyError):
+        declared("")  # reads every table, to find that none has it
+    return sorted(_DECLARED)
 
 
 class Reason(Record, frozen=True, kw_only=True, omit_defaults=True):

@@ -1,0 +1,76 @@
+"""The counts that the pages name are those of the committed benchmarks."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.trials import journal, table
+from tests.documentation.pages import ROOT
+
+from _generate import checks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+RESULTS = ROOT / "benchmarks" / "results"
+
+
+def page(name: str) -> str:
+    return " ".join((ROOT / "docs" / "explanation" / f"{name}.md").read_text("utf-8").split())
+
+
+def read(name: str) -> Any:
+    return json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
+
+
+def counts(rows: Iterable[dict[str, Any]], field: str) -> Counter[str]:
+    return Counter(one[field] for one in rows)
+
+
+def test_honest_functions() -> None:
+    of = counts(read("honest")["cases"], "judged")
+    assert of["accused"] == 0
+    assert f"{of.total()} honest functions" in page("refuses")
+    assert f"{of['refused']} were refused and none was accused" in page("refuses")
+
+
+def test_scripts() -> None:
+    of = counts(read("independent")["rows"], "verdict")
+    said = f"{of['agrees']} of {of.total()} ratios agreed, {of['unclear']} were unclear and"
+    assert f"{said} {of['apart']} apart" in page("deceit")
+
+
+def test_programs() -> None:
+    rows = read("doctor_real")
+    of = counts((each for one in rows for each in one["findings"]), "label")
+    silent = sum(not one["findings"] for one in rows)
+    text = page("real-programs")
+    assert f"| programs | {len(rows)} of " in text
+    assert f"| without a finding | {silent} |" in text
+    labels = f"{of['right']} right, {of['minor']} minor, {of['false']} false"
+    assert f"| findings | {of.total()}: {labels} |" in text
+
+
+def test_faults() -> None:
+    *_, line = checks.faults(read("faults")["faults"]).splitlines()
+    _, faults, commands, *zeros = line.strip("| ").split(" | ")
+    assert {*zeros} == {"0"}
+    assert f"{faults} faults and {commands} commands" in page("faults")
+
+
+def test_trials() -> None:
+    lines = journal.read(RESULTS / "trials.jsonl")
+    text, held, n_held = page("trials"), 0, 0
+    for row in table.pooled(lines):
+        effect = f"{100 * row.effect:g} %" if row.effect else "none"
+        right = "slower" if row.effect else "same"
+        told = f"{row.calls.count(right)} `{right}` | {row.calls.count('undecided')}"
+        assert f"| {effect} | {row.n} | {told} | 0 " in text
+        held, n_held = held + sum(row.held), n_held + len(row.held)
+    trials = [one for one in lines if one["record"] == "trial"]
+    gone = sum(bool(one["thrown_away"]) for one in trials)
+    assert f"In {len(trials) - gone} trials of known truth" in text
+    assert f"held the truth in {held} of {n_held}" in text
+    assert f"{gone} of {len(trials)}" in text
