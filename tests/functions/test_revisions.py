@@ -233,8 +233,11 @@ def test_a_verdict_is_withheld_where_the_old_commit_differs_from_itself(reposito
     done = repository.bench("repository/fit.py:fit", *USUAL, *five, "--before", "HEAD")
     assert done.code == 1
     shown = " ".join(done.out.split())
-    assert "control is before once more, and differs: no verdict is given of warm call" in shown
-    assert "but control, which is before once more, differs too, by 3." in shown
+    assert (
+        "before, measured twice: it differs from itself, so no verdict is given for warm call"
+        in shown
+    )
+    assert "but before, measured twice (control), differs from itself 3." in shown
     (case,) = repository.case("after")["comparisons"]
     assert (case["verdict"], case["reason"]["code"]) == ("undecided", "control_differs")
 
@@ -267,7 +270,7 @@ def test_a_budget_too_short_says_so_before_it_is_spent(repository: Desk) -> None
     assert told < begun
     assert done.code in {1, 4}, "nothing decided, or not even measured"
     shown = " ".join(done.out.split())
-    assert "control is before once more" in shown
+    assert "before, measured twice" in shown
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -196,7 +196,7 @@ def test_who_is_not_judged_is_named_with_the_reason() -> None:
         },
     )
     assert found["not judged"] == (
-        "torch: an interval needs at least 3 processes, not 2; numba: its answer is wrong"
+        "torch: 2 processes; an interval needs 3; numba: its answer is wrong"
     )
     assert found["further shape"] == "each further shape costs jax 250 ms more"
     assert found["next step"] == "measure again with --rounds 5"
@@ -217,7 +217,7 @@ def test_no_ranges_say_why() -> None:
     by = ByCalls(reading="process", ranges=[], candidates=["a"], left_out={"b": why}, reason=why)
     found = of(by)
     assert found["by calls"] == "no answer yet"
-    assert found["not judged"] == "b: no other candidate has a total"
+    assert found["not judged"] == "b: no other candidate was measured often enough"
 
 
 def test_a_scenario_has_no_number_of_calls_and_says_so() -> None:

@@ -106,7 +106,7 @@ def test_what_makes_a_backend_another_thing_is_refused(backend: str, name: str, 
         suite._refuse_settings([case], {name: value})
     assert refused.value.reason.values["setting_names"] == [f"{name}={value}"]
     said = with_advice(refused.value.reason)
-    assert f"with {name}={value} {backend} is another thing than its name says" in said
+    assert f"{name}={value} changes what {backend} does" in said
     assert "; unset it; " in said
     assert in_force(backend, name, value)  # a user's function is measured so, and it is named
 

@@ -263,15 +263,15 @@ def of_bench(report: BenchReport, named: Callable[[str], str]) -> list[tuple[str
 
 
 def _control(control: BenchControl, named: Callable[[str], str]) -> str:
-    what = f"{control.candidate} is {control.of} once more"
+    what = f"{control.of}, measured twice"
     if not control.comparisons:
-        return f"{what}; too little was measured to compare it"
+        return f"{what}: too little to compare it with itself"
     if control.differing:
         names = ", ".join(map(named, control.differing))
-        return f"{what}, and differs: no verdict is given of {names}"
+        return f"{what}: it differs from itself, so no verdict is given for {names}"
     verdicts = Counter(one.verdict for one in control.comparisons)
     found = ", ".join(f"{number} {verdict}" for verdict, number in sorted(verdicts.items()))
-    return f"{what}, and differs in nothing: {found}"
+    return f"{what}: no difference seen ({found})"
 
 
 def _below(one: BenchVerdict, report: BenchReport) -> str:

@@ -57,8 +57,8 @@ def made_lines(made: SnapshotMade) -> Iterator[str]:
     for field in made.masked:
         yield printable(f"  {field}")
     if made.identifying:
-        yield "Left in it, and could identify a person or a firm (--leave-out-private of run and"
-        yield "bench makes of it what stands in []):"
+        yield "These could identify you. To remove them, measure again with --leave-out-private,"
+        yield "which writes what stands in []:"
     for one in made.identifying:
         yield printable(f"  {one.field}: {one.holds} [{one.left_out}]")
     yield printable(f"Check it: coldwarm snapshot verify {shlex.quote(made.folder)}")

@@ -121,11 +121,11 @@ def legend(there: Collection[str], thresholds: Collection[float]) -> tuple[tuple
         "first": ("first result", first),
         "warm": ("warm call", "one call in the steady state of a running process"),
         "half_width": ("±", "half the width of the median's 95 % interval"),
-        "few": ("(2)", "the range, or the one figure, of so many processes: too few for ±"),
+        "few": ("(2)", "from that many processes only: lowest–highest, no ±"),
         "ratio": ("2.1–2.4×", _RATIO),
         "same": ("same", f"as the baseline: at most {within} apart"),
         "parts": ("start, in all", parts),
-        "missing": ("–", "no such step, or it did not happen; of a figure, the reason is above"),
+        "missing": ("–", "not measured, or there is no such step"),
     }
     return tuple(term for name, term in terms.items() if name in there)
 

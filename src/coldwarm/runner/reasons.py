@@ -24,11 +24,11 @@ _REASONS = {
     "output_flood": "printed more than {limit_bytes:size}",
     "garbage": "garbage on the pipe: {text}",
     "malformed": "malformed {message!r} message: {text}",
-    "no_plain_folder": "{folder} has a blank, a quote or another character that takes the command"
-    " of the C++ compiler apart, which torch.compile runs there; and no link to it can be made"
-    " under the folders for temporary files",
-    "setting_changes": "with {setting_names} {backend} is another thing than its name says, and"
-    " its figures would be taken for those of {backend} as it comes",
+    "no_plain_folder": "{folder} has a blank, a quote or another character that breaks the"
+    " compiler command of torch.compile, and no link to it can be made in the folders for"
+    " temporary files",
+    "setting_changes": "{setting_names} changes what {backend} does, so that its figures would be"
+    " misread",
     "settings": "measured with {setting_names}",
     "reference_failed": "no reference answer: {parts}",
     "making_failed": "could not be made ahead of time: {parts}",
@@ -91,10 +91,10 @@ _REASONS = {
     " header is new: one from elsewhere was used",
     "caches_controlled": "caches in folders of each process's own: {owner_names}, and temporary"
     " files",
-    "own_memo": "what a function, or a library that coldwarm does not know, keeps on disk by"
-    " itself is empty only as far as it was seen",
-    "faster_than_inspected": "the first call took {cold_s:time} where the inspection's took"
-    " {inspected_s:time}: something that it keeps by itself may not have been empty",
+    "own_memo": "what a function, or a library unknown to coldwarm, keeps on disk is empty only"
+    " where coldwarm saw it",
+    "faster_than_inspected": "the first call took {cold_s:time} here and {inspected_s:time} when"
+    " it was tried: it may keep something on disk, or the machine was busy then",
     "compiled_in_window": "{n_programs:# program} compiled in the warm window",
     "every_call_compiled": "every call compiled: {n_programs:# program} in {n_calls:# call}",
     "second_call_compiled": "every call compiles: a second one with the same arguments compiled"
@@ -102,7 +102,7 @@ _REASONS = {
     "nothing_compiled": "0 compiles in {n_blocks:# block}",
     "nothing_compiled_since": "{n_programs:# program} compiled during the warm-up, and none"
     " in the {n_calls:# call} after it",
-    "no_glibc": "the C library is not glibc, whose allocator alone can be taught to keep memory",
+    "no_glibc": "the C library is not glibc: only its allocator can be set to keep memory",
     "memory_returned": "its memory goes back to the system after each call, which then costs"
     " {n_faults:# page fault}; where it is kept, a call is {gain_ratio:.3g} times as"
     " fast",
@@ -140,9 +140,9 @@ _REASONS = {
     "pages_by_advice": "first_ever drops file pages by advice to the kernel, which may keep pages"
     " that are mapped by another process; bytes read from storage are published beside it",
     "left_out": "left out as private (--leave-out-private)",
-    "not_told": "{by} does not tell it",
+    "not_told": "{by} does not report it",
     "not_yet_read": "read from the first phase of the worker on",
-    "not_bound": "it ran wherever the system put it",
+    "not_bound": "not bound to processors",
     "persistent_only": "measured in persistent processes only",
     "synchronous": "calls return finished results",
     "parts_exceed": "the parts, {parts_s:.4g} s together, exceed the call, {whole_s:.4g} s",
@@ -190,10 +190,10 @@ _REASONS = {
     "other_shape": "output {n_place}: expected shape {expected}, got {shape}",
     "other_text": "output {n_place} is another text than expected",
     "not_compared": "not compared with the expected answer: {part_names}",
-    "carried": "fresh processes got the function by value (cloudpickle): to load it is no part of"
-    " first results, the imports that it needs are",
-    "state_carried": "fresh processes got what it keeps from call to call as it was here, so that"
-    " their first results may lack what a first call does: {state_names}",
+    "carried": "fresh processes got the function by value (cloudpickle); loading it is not in the "
+    "first results, its imports are",
+    "state_carried": "fresh processes got its state as it was here, so their first results may"
+    " lack what a first call does: {state_names}",
     "no_such_step": "{backend} has no such step",
     "not_read": "nothing was read from {cache}",
     "programs_gone": "{n_programs:# program} was no longer loaded when they were counted",
@@ -206,18 +206,17 @@ _REASONS = {
     "begins_not_reported": "JAX before 0.6.1 does not report when a step begins",
     "no_compile_events": "this version of PyTorch reports no compile events",
     "no_compiler": "no compiler that reports its steps was imported",
-    "inspecting": "inspecting {candidate_names}: each is called twice, and its answer kept",
+    "inspecting": "calling each of {candidate_names} twice, to check the answers",
     "unusable": "{label:label}{text}",
     "name_missing": "{label:label}{text}",
     "unfinished": "{label:label}{parts}",
     "lazy_result": "the function returns a {kind}, which has computed nothing yet, or may compute"
     " when its numbers are asked for",
-    "opaque_result": "the function returns a {kind}, and nobody can tell whether what is in it is"
-    " computed",
-    "may_compute": "it is not known whether the {kind} that it returns has computed all: what its"
-    " {attribute} does, if anybody calls it, is in no figure",
-    "not_opened": "it is not known whether the {kind} that it returns has computed all: nobody can"
-    " look into it from here",
+    "opaque_result": "the function returns a {kind}, and coldwarm cannot tell whether what is in"
+    " it is computed",
+    "may_compute": "it returns a {kind} that may not be computed yet: what its {attribute} does"
+    " when it is called is in no figure",
+    "not_opened": "it returns a {kind} that coldwarm cannot look into: it may not be computed yet",
     "computes_when_asked": "the function returns a {kind}, which computes when it is asked: its"
     " {attribute} took {asked_s:time}, the call {call_s:time}",
     "threads_at_work": "the call left {n_threads:# thread} at work: {thread_names}",
@@ -242,7 +241,7 @@ _REASONS = {
     "no_source_file": "{label:label}{module} has no source file to be named by",
     "imported_elsewhere": "{label:label}{module} was imported from {file}, not from {folder}: name"
     " its file instead, FILE.py:NAME",
-    "benchmark_of_today": "its file is today's; what that imports is of the commit",
+    "benchmark_of_today": "this file as it is now, what it imports as in the commit",
     "not_of_commit": "{label:label}{module_names} came from the files as they are now, not from"
     " the commit: a commit's modules are found in its src/ and its root alone",
     "not_asked": "it was not asked for",

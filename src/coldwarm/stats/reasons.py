@@ -6,7 +6,7 @@ _REASONS = {
     "no_checkout": "coldwarm does not run from a checkout of its own",
     "few_values": "a percentile as high as this needs {n_needed} values; there are {n_values}",
     "few_samples": "cannot be judged from {n_samples:# sample}; {n_needed} are needed",
-    "few_processes": "an interval needs at least {n_needed} processes, not {n_processes}",
+    "few_processes": "{n_processes:# process}; an interval needs {n_needed}",
     "few_processes_each": "an interval needs at least {n_needed} processes of each candidate",
     "few_processes_of": "{side:side} has {n_processes:# valid process}; a comparison"
     " needs at least {n_needed}",
@@ -47,15 +47,15 @@ _REASONS = {
     " beyond the threshold",
     "interval_inside": "the {confidence_share:.0%} interval of the ratio, from {parts}, lies"
     " within the threshold",
-    "interval_across": "the {confidence_share:.0%} interval of the ratio, from {parts}, lies"
-    " neither beyond the threshold nor within it",
+    "interval_across": "the {confidence_share:.0%} interval of the ratio, from {parts}, contains"
+    " the threshold",
     "few_for_verdict": "{parts}; a verdict needs {n_needed}",
     "far_apart": "in {parts} every value lies more than {far_ratio:.0f} times beyond all of the"
     " other side",
-    "control_differs": "{parts}; but {control}, which is {of} once more, differs too, by"
+    "control_differs": "{parts}; but {of}, measured twice ({control}), differs from itself"
     " {control_ratio:.3g} times",
-    "many_verdicts": "{parts}; but of {n_verdicts:# comparison} at once a difference like"
-    " this is found by chance too often for an error rate of {error_share:.0%}",
+    "many_verdicts": "{parts}; but among {n_verdicts:# comparison} chance gives a difference like"
+    " this too often for an error rate of {error_share:.0%}",
     "common_rounds": "{n_rounds:# common round}",
     "separate_processes": "{n_processes} and {n_baseline} processes",
     "separate_runs": "{n_ours} and {n_baseline} runs",
@@ -66,26 +66,26 @@ _REASONS = {
     "whole_rounds": "{n_rounds:# round}",
     "rounds_left_out": "{n_rounds:# incomplete one}",
     "separate_costs": "too few rounds have all of the costs",
-    "by_order": "two of the totals of {n_rounds:# round}, in their order",
-    "by_student": "{n_rounds:# round}, logarithms taken to be normally distributed",
+    "by_order": "the sorted totals of {n_rounds:# round}",
+    "by_student": "{n_rounds:# round}, assumed to be log-normal",
     "block_pairs": "{n_pairs:# pair} of blocks in {n_rounds:# round}",
     "most_common": "{parts} (and {n_others:# other reason})",
     "imprecise": "precision ±{reached_share:.1%}, not the ±{asked_share:.1%} asked for",
     "two_levels": "{upper_share:.0%} of the samples are {gap_share:.0%} slower than the others",
-    "mean_above_median": "{mean_s:time} on average, {median_s:time} in the middle",
+    "mean_above_median": "mean {mean_s:time}, median {median_s:time}",
     "slow_second_call": "the second call takes {steady_ratio:.1f} times a steady one",
     "compiled_blocks": "{n_blocks:# block} left out because programs were compiled in the"
     " window or the count is unknown",
     "no_bytecode": "{n_missing} of {n_modules:# loaded module} without bytecode, parsed"
     " by each process",
     "no_total": "no candidate has a total",
-    "no_other_total": "no other candidate has a total",
+    "no_other_total": "no other candidate was measured often enough",
     "not_swept": "no candidate has the costs of every job in the range",
     "nothing_made": "nothing is compiled ahead of time",
     "whole_loops": "not told: a call is a whole loop, of which a process makes one",
     "longer_process": "in a longer process {candidate_names:or} {n_calls:from}",
     "filled_caches": "with filled caches {candidate_names:or} {n_calls:from}",
-    "filled_caches_open": "with filled caches this run cannot tell",
+    "filled_caches_open": "with filled caches: not decided",
     "more_shapes": "each further shape costs {candidate} {extra_s:time} more",
     "indistinguishable": "it cannot be distinguished from {candidate_names}",
     "extrapolated": "extrapolated beyond {n_calls:# measured call} of a process; if"
