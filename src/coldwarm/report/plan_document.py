@@ -32,7 +32,7 @@ _READINGS: dict[Reading, str] = {
 }
 _MARK = "◂"
 _BEYOND = "*"
-FEW_FOR_A_PROCESS = 8
+_FEW_FOR_A_PROCESS = 8
 """Rounds below which simulated intervals held with less than 93 % where 95 % are stated."""
 _CANDIDATES_OF_SWEEP = 6
 """Columns of a sweep that stand side by side in 80 characters."""
@@ -121,7 +121,7 @@ def _few(plan: Plan) -> list[tuple[str, str]]:
     """Say how much the intervals are worth that rest on few rounds, by how many they rest on."""
     by_basis: dict[str, list[str]] = {}
     for total in plan.totals:
-        few = total.n_rounds is not None and total.n_rounds < FEW_FOR_A_PROCESS
+        few = total.n_rounds is not None and total.n_rounds < _FEW_FOR_A_PROCESS
         if total.rests_on is not None and (few or total.rests_on.code != "whole_rounds"):
             by_basis.setdefault(words(total.rests_on), []).append(total.candidate)
     pays: dict[str, list[str]] = {}
@@ -132,7 +132,7 @@ def _few(plan: Plan) -> list[tuple[str, str]]:
     remarks = [("from, until", f"from {_by_basis(pays)}")] if pays else []
     if not by_basis:
         return remarks
-    held = f"with fewer than {FEW_FOR_A_PROCESS}, the range of one process misses 1 in 7"
+    held = f"with fewer than {_FEW_FOR_A_PROCESS}, the range of one process misses 1 in 7"
     return [("rests on", f"{_by_basis(by_basis)}; {held}"), *remarks]
 
 
