@@ -14,6 +14,8 @@ import pytest
 from tests.documentation.pages import ROOT
 
 PAGES = ("answers", "plan")
+CELLS = 6
+"""First result, total and share compiling, with empty and with filled caches."""
 SHOWN = re.compile(
     r"^```text\n(?:\$ tar [^\n]*\n)?\$ (?P<command>coldwarm (?:[^\n]*\\\n)*[^\n]*)\n"
     r"(?P<output>.*?)^```$",
@@ -69,3 +71,30 @@ def test_what_is_shown_is_what_is_printed(command: str, output: str, results: Pa
         found = next((i for i in places if printed[i : i + len(lines)] == lines), None)
         assert found is not None, f"not printed:\n{part}"
         at = found + len(lines)
+
+
+def test_the_page_of_scenarios_has_the_committed_totals(results: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "coldwarm", "show", *results.glob("*/results/scenarios")],
+        env={**os.environ, "COLUMNS": "100"},
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=True,
+    )
+    rows: dict[str, list[str]] = {}
+    printed: dict[str, dict[str, list[str]]] = {}
+    for line in done.stdout.partition("spent compiling, in whole loops")[2].splitlines()[4:]:
+        name, *cells = re.split(r"\s{2,}", line.strip())
+        if line[:1] != " " and name:
+            rows = printed.setdefault(name.split()[0], {})
+        elif len(cells) == CELLS:
+            rows[name.removesuffix("_cpu")] = cells
+    page = (ROOT / "docs" / "explanation" / "scenarios.md").read_text("utf-8")
+    tables = re.findall(r"^\| scenario \| (`.*`) \|\n.*\n((?:\|.*\n)+)", page, re.MULTILINE)
+    for at, (names, body) in zip((1, 4), tables, strict=True):
+        for line in body.splitlines():
+            scenario, *told = line.strip("| ").split(" | ")
+            rows = printed[scenario]
+            found = [rows[name.strip("`")][at : at + 2] for name in names.split(" | ")]
+            assert told == [", ".join(one).replace("%", " %").removesuffix(", –") for one in found]
