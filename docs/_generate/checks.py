@@ -42,11 +42,7 @@ def pages(package: Path) -> dict[str, str]:
         "deceits": ("Functions that hide their cost", "deceit", _deceits(read("deceit"))),
         "honest": ("Honest functions", "refuses", honest(read("honest")["cases"])),
         "scripts": ("Against a script", "deceit", _scripts(read("independent"))),
-        "programs": (
-            "The doctor on programs of others",
-            "real-programs",
-            doctor,
-        ),
+        "programs": ("The doctor on programs of others", "real-programs", doctor),
         "trials": ("Trials", "trials", trials.markdown(journal.read(results / "trials.jsonl"))),
         "rounds": ("One more round", "concepts", more_rounds.table(read("more_rounds"))),
         "faults": ("Faults", "faults", faults(read("faults")["faults"])),
@@ -92,15 +88,14 @@ def _counts(kind: str, of: Sequence[Row]) -> list[str]:
 def _deceits(found: Row) -> str:
     head = ("kind", "name", "figure", "true", "published", "outcome")
     parts = [
-        f"## {title}\n\n{counted(rows)}\n\n{_table(head, map(_deceit, rows))}"
-        for title, rows in (
+        f"## {title}\n\nOn {of['date']}, on two processors that others used as well:"
+        f" {counted(of['rows'])}\n\n{_table(head, map(_deceit, of['rows']))}"
+        for title, of in (
             ("By the command", found["command"]),
             ("In the process that has the function", found["process"]),
         )
     ]
-    return f"Measured on {found['date']}, on two processors that others used as well.\n\n" + (
-        "\n\n".join(parts)
-    )
+    return "\n\n".join(parts)
 
 
 def counted(rows: Sequence[Row]) -> str:

@@ -38,9 +38,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.deceit", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="of deceits; all without any")
     parser.add_argument("--here", action="store_true", help="in the process that has the function")
-    parser.add_argument("--save", action="store_true", help=f"write {RESULTS.name} as well")
+    parser.add_argument("--save", action="store_true", help=f"all of them: write {RESULTS.name}")
     parser.add_argument("--list", action="store_true", help="name them, and try none")
     asked = parser.parse_args()
+    if asked.save and asked.names:
+        parser.error("--save is for all of them: name none")
     chosen = [one for one in deceits() if not asked.names or one.name in asked.names]
     if asked.list:
         sys.stdout.writelines(f"{one.name:42} {one.figure:9} {one.hides}\n" for one in chosen)
@@ -60,11 +62,9 @@ def main() -> int:
 
 
 def save(rows: list[dict[str, object]], where: str) -> None:
-    """Put rows in the place of those of the same name."""
+    """Write what was tried by the command, or in the process that has the function."""
     found = json.loads(RESULTS.read_text("utf-8"))
-    by_name = {one["name"]: one for one in (*found[where], *rows)}
-    listed = [one.name for one in deceits() if one.name in by_name]
-    found |= {"date": f"{datetime.now(UTC):%Y-%m-%d}", where: [by_name[name] for name in listed]}
+    found[where] = {"date": f"{datetime.now(UTC):%Y-%m-%d}", "rows": rows}
     RESULTS.write_text(json.dumps(found, ensure_ascii=False, indent=1) + "\n", "utf-8")
 
 
