@@ -132,7 +132,9 @@ def document(  # noqa: PLR0913 - what stands where, each by name
     """
     failed = (("FAIL", text) for text in _failures(report))
     ahead: list[Block] = [*terms(failed, "failure"), *_notices(report)]
-    more: list[Block] = [*terms(comparison_text.of_bench(report, metric_name), "care")]
+    more: list[Block] = [
+        *terms(comparison_text.of_bench(report, metric_name, verbose=verbose), "care")
+    ]
     if guarded := comparison_text.shown_counts(report.counts, everything=verbose):
         more.append(Heading(f"Counts against {report.reference}"))
         more.append(comparison_text.table_of_counts(guarded, (report.reference, "count")))

@@ -241,8 +241,13 @@ def table_of_counts(verdicts: Sequence[CountVerdict], sides: tuple[str, str]) ->
     return table(["", "", *sides, "verdict"], rows, labels=2)
 
 
-def of_bench(report: BenchReport, named: Callable[[str], str]) -> list[tuple[str, str]]:
-    """Return terms and texts; ``named`` gives the name of a metric."""
+def of_bench(
+    report: BenchReport, named: Callable[[str], str], *, verbose: bool
+) -> list[tuple[str, str]]:
+    """Return terms and texts; ``named`` gives the name of a metric.
+
+    ``verbose``: for each figure that is too coarse for its limit, what that needs; else for all.
+    """
     listed = []
     if report.control is not None:
         listed.append(("control", _control(report.control, named)))
@@ -251,14 +256,17 @@ def of_bench(report: BenchReport, named: Callable[[str], str]) -> list[tuple[str
         for one in report.verdicts
         if one.surely_below is not None
     ]
-    listed += [
-        ("too coarse", f"{one.case}, {named(one.metric)}: {_reach(one)}; {_further_runs(one)}")
-        for one in report.unshown
-    ]
-    more_s = math.fsum(one.further_s or 0.0 for one in report.unshown)
-    if more_s:
-        asked = units.duration(report.wall_s + more_s)
-        listed.append(("", f"for all of these, about --time-budget {asked}"))
+    if verbose:
+        listed += [
+            ("too coarse", f"{one.case}, {named(one.metric)}: {_reach(one)}; {_further_runs(one)}")
+            for one in report.unshown
+        ]
+    if report.unshown:
+        more_s = math.fsum(one.further_s or 0.0 for one in report.unshown)
+        needed = units.duration(report.wall_s + more_s)
+        asked = f"; about --time-budget {needed} would" if more_s else ""
+        text = f"{counted(len(report.unshown), 'figure')} cannot show the limit{asked}"
+        listed.append(("too coarse", text))
     return listed
 
 
