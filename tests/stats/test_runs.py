@@ -253,9 +253,21 @@ def test_what_is_surely_below_a_limit_is_told(
     report = SimpleNamespace(
         control=None, unshown=[], verdicts=[told], reference="before", wall_s=1.0
     )
-    texts = [text for _, text in of_bench(report, str)]  # type: ignore[arg-type]  # what it reads
+    found = of_bench(report, str, verbose=False)  # type: ignore[arg-type]  # what it reads
+    texts = [text for _, text in found]
     begin = f"after, {comparison.metric}: not slower than before by more than 5 %: "
     assert [text.startswith(begin) for text in texts] == ([True] if expected else [])
+
+
+@pytest.mark.parametrize(("verbose", "n_lines"), [(False, 1), (True, 4)])
+def test_figures_too_coarse_for_a_limit_share_a_line_in_short(verbose: bool, n_lines: int) -> None:  # noqa: FBT001 - a parameter of the test
+    found = unshown("after", judged(1.0, 1 / 1.15, 1.15), {"slower": 0.05}, 6, round_s=2.0)
+    report = SimpleNamespace(
+        control=None, unshown=[found] * 3, verdicts=[], reference="before", wall_s=1.0
+    )
+    texts = of_bench(report, str, verbose=verbose)  # type: ignore[arg-type]  # what it reads
+    assert len(texts) == n_lines
+    assert texts[-1][1].startswith("3 figures cannot show the limit; about --time-budget ")
 
 
 def test_a_limit_that_could_not_be_shown_says_what_it_takes() -> None:
