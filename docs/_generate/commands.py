@@ -46,7 +46,7 @@ def _walk(
 
 def _context(command: click.Command, name: str, parent: click.Context | None) -> click.Context:
     """Return the context that the command would run in."""
-    return click.Context(command, parent=parent, info_name=name, **command.context_settings)
+    return command.context_class(command, parent=parent, info_name=name, **command.context_settings)
 
 
 def _page_name(path: str) -> str:

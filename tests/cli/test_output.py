@@ -25,6 +25,8 @@ NO_RECORD = {
     "snapshot sign": "writes a signature",
     "patterns show": "prints a page to be read",
     "claims show": "prints a page to be read",
+    "completion": "prints a script",
+    "help": "prints the help of a command",
 }
 """Commands that print no record, and what they do instead."""
 

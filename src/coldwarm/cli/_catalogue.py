@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import rich_click as click
 
 from coldwarm.cli import _options
+from coldwarm.cli._commands import CommandGroup, is_quiet, with_example
 from coldwarm.cli._options import say
 from coldwarm.errors import ExitCode
 
@@ -31,21 +32,19 @@ class Help(NamedTuple):
     listed: str
     shown: str
     run: str
-    failed: str
-    """Condition that ends ``run`` with 3."""
+    example: str
+    """Id of one."""
 
 
-_JUDGE = """Judge stored results again, from their evidence alone: nothing is run.
+_JUDGE = """Judge stored results again, and run nothing.
 
-RESULTS is a folder of `coldwarm {kind} run`, a snapshot, or the archive of one.
-
-Exit status: 0 where every verdict is the stored one, 3 where one is not.
+RESULTS is a folder of `coldwarm {kind} run`, or a snapshot, packed or not. The exit status is 3
+where a verdict is not the stored one.
 """
-_COMPARE = """Say which verdicts differ between two stored results, A and B.
+_COMPARE = """Show which verdicts differ between two results, A and B.
 
-Each is a folder of `coldwarm {kind} run`, a snapshot, or the archive of one.
-
-Exit status: 0 where none does, 1 where one does.
+Each is a folder of `coldwarm {kind} run`, or a snapshot, packed or not. The exit status is 1 where
+a verdict differs.
 """
 
 
@@ -53,11 +52,15 @@ def group(kind: Kind, texts: Help, run_bench: Measure) -> click.Group:
     """Return the commands of patterns or of claims; ``run_bench`` measures functions for them."""
     singular = kind.removesuffix("s")
 
-    @click.group(kind, cls=click.RichGroup, help=texts.group)
+    @click.group(
+        kind,
+        cls=CommandGroup,
+        help=with_example(texts.group, f"coldwarm {kind} run {texts.example}"),
+    )
     def command() -> None:
         pass
 
-    @command.command("list", help=texts.listed)
+    @command.command("list", help=texts.listed, example=f"coldwarm {kind} list")
     @_options.output("json")
     def listed(form: str) -> None:
         from coldwarm.report.shown import PlainConsole, line
@@ -74,7 +77,7 @@ def group(kind: Kind, texts: Help, run_bench: Measure) -> click.Group:
                 console.print(line(heading, "bold"))
             console.print(line(f"  {row.fields[singular]}", "cyan") + line(f"  {row.title}"))
 
-    @command.command("show", help=texts.shown)
+    @command.command("show", help=texts.shown, example=f"coldwarm {kind} show {texts.example}")
     @click.argument("name", metavar="ID")
     @_options.results
     def shown(name: str, results: Path | None) -> None:
@@ -86,12 +89,10 @@ def group(kind: Kind, texts: Help, run_bench: Measure) -> click.Group:
         result = stored.result_of(results, kind, one.id) if results else None
         PlainConsole().print(catalogue_document.page(one, result))
 
-    exits = f"Exit status: 0 fine, 2 wrong usage, 3 {texts.failed}, 130 interrupted."
-
-    @command.command("run", help=f"{texts.run}\n\n{exits}")
+    @command.command("run", help=texts.run, example=f"coldwarm {kind} run {texts.example}")
     @click.argument("names", nargs=-1, metavar="[ID]...")
-    @click.option("--out", type=_FOLDER, help=f"Default: out/{kind}-TIME.")
-    @click.option("--resume", is_flag=True, help="Go on in --out with what is missing.")
+    @_options.out(f"out/{kind}-TIME")
+    @click.option("--resume", is_flag=True, help="Continue in --out with what is missing.")
     @_options.output("json", "markdown")
     def run(names: Sequence[str], out: Path | None, form: str, *, resume: bool) -> int:
         from coldwarm.catalogue.catalogue_document import Progress
@@ -101,19 +102,23 @@ def group(kind: Kind, texts: Help, run_bench: Measure) -> click.Group:
 
         chosen = [spec(kind, name) for name in names] if names else list(specs(kind).values())
         folder = out or _options.new_directory(kind)
-        with Progress(PlainConsole(stderr=True)) as progress:
+        with Progress(PlainConsole(stderr=True, quiet=is_quiet())) as progress:
             session = Session(folder, kind, run_bench, progress.ended, progress.begun)
             results, interrupted = session.measure(chosen, resume=resume)
         ended = _print_results(results, kind, folder, form)
         return ExitCode.INTERRUPTED if interrupted else ended
 
-    @command.command("judge", help=_JUDGE.format(kind=kind))
+    @command.command(
+        "judge", help=_JUDGE.format(kind=kind), example=f"coldwarm {kind} judge out/mine"
+    )
     @click.argument("results", type=_FOLDER)
     @_options.output("json")
     def judge(results: Path, form: str) -> int:
         return _print_judged(results, kind, form)
 
-    @command.command("compare", help=_COMPARE.format(kind=kind))
+    @command.command(
+        "compare", help=_COMPARE.format(kind=kind), example=f"coldwarm {kind} compare out/a out/b"
+    )
     @click.argument("a", type=_FOLDER)
     @click.argument("b", type=_FOLDER)
     @_options.output("json")
@@ -217,7 +222,8 @@ def _print_results(results: Results, kind: Kind, folder: Path, form: str) -> Exi
         click.echo(markdown.text(made.document), nl=False)
     else:
         PlainConsole().print(catalogue_document.table(kind, results.results))
-        say(f"Artifacts: {folder}", before="\n")
+        if not is_quiet():
+            say(f"Artifacts: {folder}", before="\n")
     failed = any(one.verdict == "failed" for one in results.results)
     return ExitCode.FAILED if failed else ExitCode.FINE
 

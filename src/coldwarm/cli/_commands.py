@@ -1,12 +1,14 @@
-"""Groups and kinds of commands: of a folder, that measure, with defaults in a file.
+"""Groups and kinds of commands: of a folder, that measure, all with defaults from elsewhere.
 
-The defaults stand under ``[tool.coldwarm]`` in the nearest ``pyproject.toml`` upward from the
-working directory, in a table for each command, such as ``[tool.coldwarm.run]``. They are read
-strictly: a default that silently applies to nothing would be believed.
+A value is taken from the command line, else from a variable such as ``COLDWARM_RUN_SEED``, else
+from ``[tool.coldwarm]`` in the nearest ``pyproject.toml`` upward from the working directory, which
+has a table for each command, such as ``[tool.coldwarm.run]``. The file is read strictly: a default
+that silently applies to nothing would be believed.
 """
 
 from __future__ import annotations
 
+import inspect
 import os
 import pkgutil
 import sys
@@ -15,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
+from click import get_current_context
 from click.types import BoolParamType, FloatParamType, IntParamType
 
 from coldwarm.errors import UsageError
@@ -80,9 +83,15 @@ class Commands(CommandGroup):
 
 _PACKAGE = "coldwarm.cli"
 _FILE = "pyproject.toml"
-_CONFIGURED = ("bench", "compare", "run")
-_NOT_DEFAULTS = {"help", "json", "out", "resume"}
-"""Options that belong to one call of a command."""
+_WITHOUT_VARIABLE = {"color", "config", "help", "json", "quiet"}
+_NOT_DEFAULTS = {
+    *_WITHOUT_VARIABLE,
+    # They belong to one call.
+    *("hook", "id", "out", "read", "resume"),
+    # Whom to trust is no matter of a file, which may lie beside what is to be checked.
+    *("as-it-is", "identity", "issuer", "public-key", "trust", "with-its-wheel"),
+}
+_MEASURE_NOTHING = {"format", "verbose"}
 _TYPES: dict[type, tuple[tuple[type, ...], str]] = {
     BoolParamType: ((bool,), "true or false"),
     FloatParamType: ((int, float), "a number"),
@@ -92,7 +101,93 @@ _TYPES: dict[type, tuple[tuple[type, ...], str]] = {
 """By the kind of an option, the types that its value may have in TOML, and their name."""
 
 
-class Measuring(click.RichCommand):
+def _remember_quiet(context: click.Context, _: click.Parameter, value: object) -> None:
+    context.meta[_QUIET] = value or context.meta.get(_QUIET)
+
+
+def _remember_config(context: click.Context, _: click.Parameter, value: Path | None) -> None:
+    context.meta[_CONFIG] = value or context.meta.get(_CONFIG)
+
+
+def _choose_color(context: click.Context, _: click.Parameter, value: str | None) -> None:
+    if value not in {"always", "never"}:
+        return
+    from coldwarm.report import shown
+
+    shown.use_color(always=value == "always")
+    if isinstance(context, click.RichContext):  # of the help, which rich-click prints
+        context.help_config.force_terminal = value == "always"
+        context.help_config.color_system = "auto" if value == "always" else None
+
+
+_QUIET, _CONFIG = "coldwarm.quiet", "coldwarm.config"
+
+
+def everywhere(*, hidden: bool) -> list[click.Option]:
+    """Return the options that stand before a command or behind it."""
+    return [
+        click.RichOption(
+            ["-q", "--quiet"],
+            is_flag=True,
+            expose_value=False,
+            hidden=hidden,
+            callback=_remember_quiet,
+            help="Print the answer and errors only.",
+        ),
+        click.RichOption(
+            ["--color"],
+            type=click.Choice(["auto", "always", "never"]),
+            expose_value=False,
+            hidden=hidden,
+            is_eager=True,
+            callback=_choose_color,
+            help="When to use colors. Default: auto. NO_COLOR and FORCE_COLOR count too.",
+        ),
+        click.RichOption(
+            ["--config"],
+            metavar="FILE",
+            type=click.Path(path_type=Path, exists=True, dir_okay=False),
+            expose_value=False,
+            hidden=hidden,
+            callback=_remember_config,
+            help="Read defaults from this file, not from the nearest pyproject.toml.",
+        ),
+    ]
+
+
+def is_quiet() -> bool:
+    """Say whether only the answer is asked for."""
+    context = get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(_QUIET))
+
+
+class Command(click.RichCommand):
+    """A command with an example in its help, and with defaults from variables and a file."""
+
+    def __init__(self, *given: Any, example: str = "", **named: Any) -> None:  # noqa: ANN401 - click's own
+        """Put the example behind what the command does."""
+        super().__init__(*given, **{**named, "help": with_example(named.get("help"), example)})
+        self.params += everywhere(hidden=True)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Give each option its variable, and the defaults of the file.
+
+        Raises:
+            UsageError: the file says something that is no default of this command.
+        """
+        for name, option in _options(self).items():
+            option.allow_from_autoenv = False
+            if name not in _WITHOUT_VARIABLE:
+                option.envvar = f"{ctx.auto_envvar_prefix}_{name}".upper().replace("-", "_")
+        # Help and completion must work also where the file has a fault.
+        if not ctx.resilient_parsing:
+            given, _, _ = self.make_parser(ctx).parse_args(args=[*args])
+            if "help" not in given and ctx.parent is not None:
+                ctx.default_map = _defaults(ctx, given)
+        return super().parse_args(ctx, args)
+
+
+class Measuring(Command):
     """A command that starts processes to measure them, which only Linux allows as needed."""
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - what the command returns
@@ -110,69 +205,82 @@ class Measuring(click.RichCommand):
         return super().invoke(ctx)
 
 
-class Configured(click.RichCommand):
-    """A command whose options may have defaults in ``pyproject.toml``."""
-
-    def make_context(
-        self,
-        info_name: str | None,
-        args: list[str],
-        parent: click.Context | None = None,
-        **extra: Any,  # noqa: ANN401 - click's own
-    ) -> click.Context:
-        """Return the context of a call, with the file's defaults.
-
-        Raises:
-            UsageError: the file says something that is no default of this command.
-        """
-        # Help and completion must work also where the file has a fault.
-        if not extra.get("resilient_parsing") and not {"-h", "--help"} & set(args):
-            defaults = self._defaults()
-            # What the command line asks for is not forbidden by the file.
-            for default, option in (("cold_only", "--warm-only"), ("warm_only", "--cold-only")):
-                if option in args:
-                    defaults.pop(default, None)
-            extra["default_map"] = defaults
-        return super().make_context(info_name, args, parent, **extra)
-
-    def _defaults(self) -> dict[str, Any]:
-        folder = Path.cwd()
-        path = next((p for at in (folder, *folder.parents) if (p := at / _FILE).is_file()), None)
-        if path is None:
-            return {}
-        table = _table(path, str(self.name))
-        options = _options(self)
-        known = sorted(options.keys() - _NOT_DEFAULTS)
-        where = f"{os.path.relpath(path)}: tool.coldwarm.{self.name}"
-        defaults = {}
-        for key, value in table.items():
-            if key not in known:
-                raise UsageError(f"{where}.{key} is unknown; known are {', '.join(known)}")
-            defaults[str(options[key].name)] = _checked(options[key], value, f"{where}.{key}", path)
-        return defaults
+CommandGroup.command_class = Command
+CommandGroup.group_class = CommandGroup
 
 
-class ConfiguredMeasuring(Configured, Measuring):
-    """A command that measures, and whose options may have defaults in ``pyproject.toml``."""
+def with_example(text: str | None, example: str) -> str:
+    """Return a help text with an example behind its first paragraph."""
+    first, _, rest = inspect.cleandoc(text or "").partition("\n\n")
+    shown = f"\b\nExample: {example}" if example else ""
+    return "\n\n".join(part for part in (first, shown, rest) if part)
+
+
+def _names(context: click.Context) -> list[str]:
+    """Return what a command is called behind ``coldwarm``, word by word."""
+    names: list[str] = []
+    while context.parent is not None:
+        names.insert(0, str(context.info_name))
+        context = context.parent
+    return names
+
+
+def _defaults(context: click.Context, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the defaults that a file has for a command, by the parameters.
+
+    ``given``: what the command line says.
+
+    Raises:
+        UsageError: the file says something that is no default of this command.
+    """
+    path = _file(context, given)
+    if path is None:
+        return {}
+    options = _options(context.command)
+    private = {"python"} if context.command.name == "replicate" else set()
+    known = sorted(options.keys() - _NOT_DEFAULTS - private)
+    where = f"{os.path.relpath(path)}: tool.coldwarm.{'.'.join(_names(context))}"
+    defaults = {}
+    for key, value in _table(path, context).items():
+        if key not in known:
+            raise UsageError(f"{where}.{key} is unknown; known are {', '.join(known)}")
+        defaults[str(options[key].name)] = _checked(options[key], value, f"{where}.{key}", path)
+    # What the command line asks for is not forbidden by the file.
+    for default, asked in (("cold_only", "warm_only"), ("warm_only", "cold_only")):
+        if asked in given:
+            defaults.pop(default, None)
+    return defaults
+
+
+def _file(context: click.Context, given: Mapping[str, Any]) -> Path | None:
+    named = given.get("config") or context.meta.get(_CONFIG)
+    if named:
+        return Path(named)
+    folder = Path.cwd()
+    return next((p for at in (folder, *folder.parents) if (p := at / _FILE).is_file()), None)
 
 
 def origins(context: click.Context) -> dict[str, str]:
-    """Return the file's name for each option of a call whose value came from it."""
-    return {
-        name.replace("-", "_"): _FILE
-        for name, option in _options(context.command).items()
-        if (source := context.get_parameter_source(str(option.name)))
-        if source.name == "DEFAULT_MAP"
-        and name not in {"format", "verbose"}  # which measure nothing
-    }
+    """Return, for each option that was not given, the file or the variable that has its value."""
+    found = {}
+    for name, option in _options(context.command).items():
+        source = context.get_parameter_source(str(option.name))
+        if source is None or name in _MEASURE_NOTHING:
+            continue
+        if source.name == "DEFAULT_MAP":
+            found[name.replace("-", "_")] = _FILE
+        elif source.name == "ENVIRONMENT":
+            found[name.replace("-", "_")] = str(option.envvar)
+    return found
 
 
 def _options(command: click.Command) -> dict[str, click.Option]:
     options = (option for option in command.params if isinstance(option, click.Option))
-    return {max(option.opts, key=len).removeprefix("--"): option for option in options}
+    named = ((max(option.opts, key=len), option) for option in options)
+    return {name[2:]: option for name, option in named if name.startswith("--")}
 
 
-def _table(path: Path, command: str) -> Mapping[str, Any]:
+def _table(path: Path, context: click.Context) -> Mapping[str, Any]:
     """Return the table of a command in a project's file; empty where there is none."""
     import tomllib
 
@@ -182,15 +290,32 @@ def _table(path: Path, command: str) -> Mapping[str, Any]:
     except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{shown} cannot be read: {error}") from None
     table: dict[str, Any] = document
-    names = ("tool", "coldwarm", command)
+    names = ["tool", "coldwarm", *_names(context)]
+    group = context.find_root()
     for depth, name in enumerate(names):
         table = table.get(name, {})
+        at = ".".join(names[: depth + 1])
         if not isinstance(table, dict):
-            raise UsageError(f"{shown}: {'.'.join(names[: depth + 1])} must be a table")
-        if name == "coldwarm" and (unknown := sorted(table.keys() - set(_CONFIGURED))):
-            known = ", ".join(_CONFIGURED)
-            raise UsageError(f"{shown}: tool.coldwarm.{unknown[0]} is unknown; known are {known}")
+            raise UsageError(f"{shown}: {at} must be a table")
+        if 0 < depth < len(names) - 1:
+            _refuse_unknown(table, group.command, group, f"{shown}: {at}")
+            group = _below(context, names[depth + 1])
     return table
+
+
+def _below(context: click.Context, name: str) -> click.Context:
+    while context.info_name != name and context.parent is not None:
+        context = context.parent
+    return context
+
+
+def _refuse_unknown(
+    table: Mapping[str, Any], group: click.Command, context: click.Context, where: str
+) -> None:
+    known = group.list_commands(context) if isinstance(group, click.Group) else []
+    unknown = sorted(table.keys() - set(known))
+    if unknown:
+        raise UsageError(f"{where}.{unknown[0]} is unknown; known are {', '.join(known)}")
 
 
 def _checked(option: click.Option, value: object, where: str, file: Path) -> object:

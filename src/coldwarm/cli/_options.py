@@ -79,56 +79,88 @@ class Finite(click.FloatRange):
         return number
 
 
-cold_only = click.option("--cold-only", is_flag=True, help="Only fresh processes.")
-warm_only = click.option("--warm-only", is_flag=True, help="Only warm calls.")
+cold_only = click.option("--cold-only", is_flag=True, help="Measure fresh processes only.")
+warm_only = click.option("--warm-only", is_flag=True, help="Measure warm calls only.")
 results = click.option(
     "--results",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="Show what a folder of stored results holds of it, too.",
+    help="Show also what this folder of results says of it.",
 )
 seed = click.option(
     "--seed",
     type=click.IntRange(0),
+    metavar="N",
     default=0,
     show_default=True,
     help="Seed for inputs and process order.",
 )
 sync = click.option(
     "--sync",
-    metavar="PACKAGE:FUNCTION",
-    help="Function that waits for lazy results, e.g. dask:compute. What it returns, if anything, "
-    "is the result.",
+    metavar="MODULE:FUNCTION",
+    help="Function that waits for lazy results, e.g. dask:compute.",
 )
 threads = click.option(
-    "--threads", type=click.IntRange(1, _MOST_THREADS), help="Threads and processors to use."
+    "--threads",
+    type=click.IntRange(1, _MOST_THREADS),
+    metavar="N",
+    help="Threads and processors to use.",
 )
 timeout = click.option(
-    "--timeout", type=Duration(), default=300.0, help="For one process; default 300s."
+    "--timeout",
+    type=Duration(),
+    metavar="TIME",
+    default=300.0,
+    help="End a process that takes longer. Default: 300s.",
 )
 rounds = click.option(
-    "--rounds", type=click.IntRange(1, _MOST_RUNS), help="Fewest rounds: processes of each mode."
+    "--rounds",
+    type=click.IntRange(1, _MOST_RUNS),
+    metavar="N",
+    help="Fewest rounds. In a round each candidate runs once.",
 )
-max_rounds = click.option("--max-rounds", type=click.IntRange(1, _MOST_RUNS), help="Most rounds.")
+max_rounds = click.option(
+    "--max-rounds", type=click.IntRange(1, _MOST_RUNS), metavar="N", help="Most rounds."
+)
 leave_out_private = click.option(
     "--leave-out-private",
     is_flag=True,
-    help="Leave out of artifacts what could identify you: `coldwarm env --private` lists it.",
+    help="Do not store what could identify you; see `env --private`.",
 )
+time_budget = click.option(
+    "--time-budget", type=Duration(), metavar="TIME", help="For all of it: 15s, 4m, 1h."
+)
+
+
+def out(default: str) -> Callable[[Command], Command]:
+    """Return the option that names the folder of what is measured."""
+    return click.option(
+        "--out",
+        type=click.Path(path_type=Path),
+        metavar="FOLDER",
+        help=f"Where the results go. Default: {default}.",
+    )
+
+
 threshold = click.option(
-    "--threshold", default="2%", show_default=True, metavar="SHARE", help="Difference that matters."
+    "--threshold",
+    default="2%",
+    show_default=True,
+    metavar="SHARE",
+    help="Smallest difference that matters.",
 )
 
 verbose = click.option(
     "--verbose",
     "-v",
     is_flag=True,
-    help="Show all.",
+    help="Print everything.",
 )
 policy = click.option(
     "--policy",
     type=click.Path(path_type=Path),
-    help="TOML file with thresholds and limits by metric and case.",
+    metavar="FILE",
+    help="TOML file with limits by metric and case.",
 )
 
 
@@ -138,23 +170,24 @@ def fail_on(example: str) -> Callable[[Command], Command]:
         "--fail-on",
         "failures",
         multiple=True,
-        metavar="VERDICT[:SHARE]",
-        help=f"Exit 1 if a verdict exceeds this limit: {example}",
+        metavar="VERDICT:SHARE",
+        help=f"Exit 1 if a verdict exceeds this limit, e.g. {example}.",
     )
 
 
-def output(*forms: str, note: str = "", plain: str = "text") -> Callable[[Command], Command]:
-    """Return ``--format`` with the given forms besides ``plain``, and ``--json``, its short form.
+def output(*forms: str) -> Callable[[Command], Command]:
+    """Return ``--format`` with the given forms besides ``text``, and ``--json``, its short form.
 
     The command gets the form as its argument ``form``.
     """
     choice = click.option(
         "--format",
         "form",
-        type=click.Choice([plain, *forms]),
-        default=plain,
+        type=click.Choice(["text", *forms]),
+        metavar="FORM",
+        default="text",
         show_default=True,
-        help=f"How to print the result.{note}",
+        help=f"How to print it: text, {', '.join(forms)}.",
     )
     short = click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from coldwarm.cli import _options
+from coldwarm.cli._commands import is_quiet
 from coldwarm.cli._options import say
 from coldwarm.errors import StorageError, storage_error
 
@@ -38,7 +39,6 @@ _PICTURE_COLUMNS = 80
 _FORMS = ("json", "markdown", "github")
 """Forms of a result that are text alone."""
 EVERY_FORM = (*_FORMS, "svg")
-NOTE = " github: annotations of a workflow. svg: a picture of a terminal of 80 columns."
 
 
 def emit(form: str, record: Any, document: Callable[[], Document]) -> None:  # noqa: ANN401 - every record of the contracts
@@ -55,7 +55,7 @@ def emit(form: str, record: Any, document: Callable[[], Document]) -> None:  # n
     from coldwarm.report import terminal
     from coldwarm.report.shown import PlainConsole, without_secrets
 
-    found = without_secrets(document())
+    found = without_secrets(_shortened(document()) if is_quiet() else document())
     if form != "svg":
         terminal.show(found, PlainConsole())
         return
@@ -66,6 +66,17 @@ def emit(form: str, record: Any, document: Callable[[], Document]) -> None:  # n
     # A picture must be whole without a network: the viewer's own font serves.
     picture = console.export_svg(title=found.title)
     click.echo(re.sub(r"@font-face \{.*?\}", "", picture, flags=re.DOTALL))
+
+
+def _shortened(document: Document) -> Document:
+    """Return the answer and what failed; where there is no answer, all but remarks."""
+    from coldwarm.report.document import Document, Terms
+
+    roles = [one.role if isinstance(one, Terms) else None for one in document.blocks]
+    answers = {"answer", "failure"}
+    kept = answers if "answer" in roles else {*roles} - {"care", "note", "legend"}
+    named = zip(document.blocks, roles, strict=True)
+    return Document(document.title, tuple(block for block, role in named if role in kept))
 
 
 def text_of(form: str, record: Any, document: Callable[[], Document]) -> str:  # noqa: ANN401 - every record of the contracts

@@ -10,25 +10,58 @@ import rich_click as click
 from click.exceptions import Exit, NoArgsIsHelpError
 
 from coldwarm import __version__
-from coldwarm.cli._commands import Commands
+from coldwarm.cli._commands import Commands, everywhere
 from coldwarm.errors import ColdwarmError, ExitCode, printable, shorten
 
 _OF_NAMES = {EACCES, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS}
 """Errors of the system that another name would not have had."""
 
 
+_HELP = """Measure what a JIT really costs, cold and warm, with proof of each cache's state.
+
+\b
+Example: coldwarm bench a.py:f b.py:f --input x=f32[512,512]
+
+\b
+Exit status, of every command:
+0  fine                                4   nothing valid to show or to judge
+1  a limit is exceeded, or a           5   a snapshot contradicts itself
+   comparison found a difference       6   a signature is wrong
+2  wrong usage, or nothing is there    70  internal error
+3  a measurement failed, or a file     130 interrupted
+   is damaged                          141 the output was closed
+
+The options below may also stand behind a command. Each option of a command may have a variable,
+such as COLDWARM_BENCH_ROUNDS, or a default in pyproject.toml: [tool.coldwarm.bench] rounds = 5.
+"""
+_PANELS = {
+    "Measure": ("bench", "run", "doctor", "noise"),
+    "Read results": ("show", "compare", "plan", "report", "export"),
+    "Test what is said": ("patterns", "claims"),
+    "Publish": ("snapshot", "validate"),
+    "Tools": ("env", "backends", "cases", "schema", "completion", "help"),
+}
+_LOOK = {
+    "options_table_column_types": ["opt_short", "opt_long_metavar", "help"],
+    "append_metavars_help_string": "{}",
+}
+
+
 @click.command(
     cls=Commands,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    help=_HELP,
+    params=everywhere(hidden=False),
+    panels=[click.RichCommandPanel(name, commands=[*one]) for name, one in _PANELS.items()],
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "max_content_width": 100,
+        "auto_envvar_prefix": "COLDWARM",
+        "rich_help_config": _LOOK,
+    },
 )
-@click.version_option(__version__, prog_name="coldwarm")
+@click.version_option(__version__, "-V", "--version", prog_name="coldwarm")
 def cli() -> None:
-    """Tell what a JIT really costs: cold and warm, with the state of every cache proved.
-
-    Exit codes: 0 fine, 1 regression, 2 usage, 3 a case failed or an artifact is wrong,
-    4 nothing valid was measured, 5 a snapshot contradicts itself, 6 a signature fails,
-    70 internal error, 130 interrupted, 141 a broken pipe.
-    """
+    """Run one of the commands."""
 
 
 def run() -> int:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import rich_click as click
 
 from coldwarm.cli import _options
+from coldwarm.cli._commands import Command
 
 
-@click.command("backends")
+@click.command("backends", cls=Command, example="coldwarm backends")
 @_options.output("json")
 def _command(form: str) -> None:
-    """List the backends: version, devices, and what is missing."""
+    """List the backends: version, and what is missing."""
     from coldwarm import registry
     from coldwarm.contracts.reasons import brief
     from coldwarm.runner import harness

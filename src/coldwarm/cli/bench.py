@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
 from coldwarm.cli import _options, _output
-from coldwarm.cli._commands import ConfiguredMeasuring, origins
+from coldwarm.cli._commands import Measuring, is_quiet, origins
 from coldwarm.cli._options import say
 from coldwarm.errors import ExitCode
 
@@ -24,83 +23,82 @@ if TYPE_CHECKING:
     from coldwarm.runner.suite import Outcome
 
 
-@click.command("bench", cls=ConfiguredMeasuring)
+@click.command(
+    "bench",
+    cls=Measuring,
+    example="coldwarm bench a.py:f b.py:f --input x=f32[512,512]",
+)
 @click.argument("targets", nargs=-1, required=True, metavar="[LABEL=]TARGET...")
 @click.option(
     "--input",
     "inputs",
     multiple=True,
     metavar="NAME=WHAT",
-    help="An array x=f32[512,512], or several shapes x=f32[512];[600] for calls with new shapes; a "
-    "number n=3. Arrays hold normal numbers, or after them :uniform, :zeros, :ones, :range. "
-    "Repeatable.",
+    help="Array x=f32[512,512] or x=f32[512]:zeros, number n=3, or shapes x=f32[512];[600].",
 )
 @click.option(
     "--inputs-as",
     "placement",
     type=click.Choice(["numpy", "jax", "torch"]),
-    help="The framework of the input arrays. Default: the one that a function's module imports.",
+    metavar="NAME",
+    help="Arrays of numpy, jax or torch. Default: the module's.",
 )
 @click.option("--reference", metavar="LABEL", help="Candidate to compare with. Default: the first.")
-@click.option("--no-check", is_flag=True, help="Do not check answers; the protocol says so.")
-@click.option("--tolerance", type=_options.Finite(0.0), help="Largest relative error of an answer.")
+@click.option("--no-check", is_flag=True, help="Do not check that the answers agree.")
+@click.option(
+    "--tolerance",
+    type=_options.Finite(0.0),
+    metavar="ERROR",
+    help="Largest relative error of an answer.",
+)
 @click.option(
     "--env",
     "variables",
     multiple=True,
-    metavar="[LABEL:]KEY=VALUE",
-    help="Set an environment variable.",
+    metavar="NAME=VALUE",
+    help="Set a variable; LABEL:NAME=VALUE, of one candidate.",
 )
 @click.option(
     "--python",
     "pythons",
     multiple=True,
-    metavar="[LABEL:]PATH",
-    help="Interpreter or virtual environment. With several, each is a candidate.",
+    metavar="PATH",
+    help="Interpreter or environment; LABEL:PATH, of one candidate.",
 )
-@click.option("--before", metavar="REV", help="Measure each target as it was in this commit …")
-@click.option("--after", metavar="REV", help="… and as it is in this one. Default: the files here.")
+@click.option("--before", metavar="REV", help="Measure also the code of this commit.")
+@click.option("--after", metavar="REV", help="Compare it with this one. Default: the files here.")
 @_options.sync
 @_options.cold_only
 @_options.warm_only
-@click.option("--time-budget", type=_options.Duration(), help="For the whole bench: 15s, 4m.")
+@_options.time_budget
 @_options.rounds
 @_options.max_rounds
 @_options.threshold
-@_options.fail_on(
-    "slower:2%,undecided, or by kind of figure: cold:slower:10%,warm:slower:2%. Counts:"
-    " programs:+0,equations:5%."
-)
+@_options.fail_on("slower:2%,cold:undecided,programs:+0")
 @_options.policy
-@click.option(
-    "--no-control",
-    is_flag=True,
-    help="With --fail-on and commits: do not measure the old one once more, as a control.",
-)
+@click.option("--no-control", is_flag=True, help="Do not measure the old commit twice.")
 @_options.seed
 @_options.threads
 @_options.timeout
 @_options.leave_out_private
-@click.option("--out", type=click.Path(path_type=Path), help="Default: out/bench-TIME.")
+@_options.out("out/bench-TIME")
 @_options.verbose
-@_options.output(*_output.EVERY_FORM, note=_output.NOTE)
+@_options.output(*_output.EVERY_FORM)
 @click.option(
     "--report",
     "reports",
     multiple=True,
     metavar="FORM=FILE",
-    help="Write the result to a file too: json=FILE, markdown=FILE or github=FILE. Repeatable.",
+    help="Write it to a file too: json, markdown or github. Repeatable.",
 )
 @click.pass_context
 def _command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - options come by name
-    """Measure your own functions cold and warm, interleaved, and compare with one of them.
+    """Compare functions of your own, cold and warm.
 
     A TARGET is FILE.py:NAME or PACKAGE.MODULE:NAME, or FILE.py with functions marked by
-    @coldwarm.workload. It names a function, with its inputs as --input, or a factory: a
-    function without arguments that returns (function, (argument, ...)).
-
-    Exit status: 0 fine, 1 a verdict beyond --fail-on, 2 wrong usage, 3 a candidate failed, 4
-    nothing valid was measured, or nothing of what --fail-on judges, 130 interrupted.
+    @coldwarm.workload. It is a function whose inputs --input gives, or a function without
+    arguments that returns (function, (argument, ...)). A build is guarded with --before and
+    --fail-on.
     """
     from coldwarm.contracts import codec
     from coldwarm.report import bench as words
@@ -114,7 +112,7 @@ def _command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - opti
     request = _request(given, origins(ctx), _limits(policy))
     files = _output.files_by_form(given["reports"])
     out_dir = given["out"] or _options.new_directory("bench")
-    with open_progress(PlainConsole(stderr=True)) as progress:
+    with open_progress(PlainConsole(stderr=True, quiet=is_quiet())) as progress:
         outcome = bench.run(request, out_dir, listener=progress)
     report, plan = bench_report(outcome.suite, outcome.cases, str(outcome.path), policy)
     report = codec.without_secrets(report)

@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from coldwarm.cli import _options
+from coldwarm.cli._commands import Command
 
 if TYPE_CHECKING:
     from coldwarm.runner.case_list import Case
 
 
-@click.command("cases")
-@click.option("--suite", help="Only the cases of this suite: quick, ml, scenarios or full.")
+@click.command("cases", cls=Command, example="coldwarm cases --suite quick")
+@click.option("--suite", metavar="NAME", help="Only this suite: quick, ml, scenarios or full.")
 @_options.output("json")
 def _command(suite: str | None, form: str) -> None:
-    """List the cases: candidate, workload, size and dtype.
+    """List the cases that `coldwarm run` can measure.
 
-    Each id can be given to `coldwarm run --case`, and so can the name of a group, such as
-    `matmul_512_f32`, which stands for every candidate of it.
+    `coldwarm run --case` takes an id, or the name of a group, such as `matmul_512_f32`, which
+    stands for every candidate of it.
     """
     from coldwarm.runner import case_list
 

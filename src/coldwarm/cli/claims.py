@@ -23,12 +23,11 @@ def _bench(what: Request, folder: Path) -> Outcome:
 _command = group(
     "claims",
     Help(
-        group="List, show and test claims, judge stored results again, and compare two.",
-        listed="List the claims by the article that they are from.",
-        shown="Show one claim: the statement, the protocol, the rule, the code, and what was"
-        " measured.",
-        run="Test claims, all or those named, and end in one table.",
-        failed="a claim could not be tested for an error",
+        group="Test what articles say of compilers, here and now.",
+        listed="List the claims by article.",
+        shown="Show a claim: what is said, how it is measured and judged, and its code.",
+        run="Test claims, all or those named.",
+        example="pmap-recipe-works",
     ),
     _bench,
 )

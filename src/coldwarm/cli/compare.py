@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from coldwarm.cli import _options, _output
-from coldwarm.cli._commands import Configured
+from coldwarm.cli._commands import Command
 from coldwarm.errors import ExitCode, ListedError, NothingComparableError
 
 if TYPE_CHECKING:
@@ -20,48 +20,43 @@ if TYPE_CHECKING:
     from coldwarm.contracts.result import Benchmarks, Measured
 
 
-@click.command("compare", cls=Configured)
+@click.command("compare", cls=Command, example="coldwarm compare out/before out/after")
 @click.argument("a", metavar="A[,A2,...]")
 @click.argument("b", metavar="B[,B2,...]")
 @click.option(
     "--threshold",
     "thresholds",
     multiple=True,
-    metavar="[KIND:]SHARE",
-    help="Difference that matters: 3%, or one for each kind of figure: cold:5%,warm:2%,memory:5%. "
-    "Default: cold:10%,warm:5%,memory:10%.",
+    metavar="SHARE",
+    help="Smallest difference that matters: 3%, or by kind. Default: cold:10%,warm:5%,memory:10%.",
 )
-@_options.fail_on(
-    "slower:5%,more:10%,undecided. Also: faster (times), less (memory). Counts:"
-    " programs:+0,equations:5%."
-)
+@_options.fail_on("slower:5%,more:10%,programs:+0")
 @_options.policy
 @click.option(
     "--allow",
     "allowed",
     multiple=True,
     metavar="FIELD",
-    help="Compare although FIELD differs, with a warning: workload, backend, machine, threads, …; "
-    "failed leaves out cases that failed.",
+    help="Compare although FIELD differs, such as machine or threads. `failed` leaves out failed "
+    "cases.",
 )
 @click.option(
     "--noise",
     "noises",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="A report that `coldwarm noise` has kept. Default: those of this machine beside A and in "
-    "out.",
+    metavar="FILE",
+    help="Report of `coldwarm noise`. Default: those of this machine beside A and in out.",
 )
 @click.option(
     "--pair",
     "pairs",
     multiple=True,
     metavar="NAME=NAME",
-    help="With a file of another tool: compare these benchmarks of A and of B, which are called "
-    "differently. Default: those of one name.",
+    help="Compare these two benchmarks of other tools' files.",
 )
 @_options.verbose
-@_options.output(*_output.EVERY_FORM, note=_output.NOTE)
+@_options.output(*_output.EVERY_FORM)
 def _command(
     *,
     a: str,
@@ -75,17 +70,13 @@ def _command(
     verbose: bool,
     form: str,
 ) -> int:
-    """Judge result B against result A: faster, slower, same or undecided.
+    """Compare result B with result A: faster, slower, same or undecided.
 
-    A and B are directories of runs, or files of single cases. Cases are matched by name. What
-    must agree (workload, protocol, machine) and does not is refused; libraries may differ.
-    Several runs a side, A1,A2,A3 B1,B2,B3, compare more strongly: the run is then the unit.
+    A and B are folders of runs, or files of single cases. Cases are matched by name. What must
+    agree (workload, protocol, machine) and does not is refused; libraries may differ. Several runs
+    a side, A1,A2,A3 B1,B2,B3, compare more strongly.
 
-    Either side may be the JSON file of pyperf, hyperfine or pytest-benchmark. Benchmarks are then
-    matched by name, and what is not known of them is said.
-
-    Exit status: 0 fine, 1 a verdict beyond --fail-on or the policy, 2 refused or wrong usage,
-    3 a broken artifact, 4 nothing valid to compare.
+    Either side may be the JSON file of pyperf, hyperfine or pytest-benchmark.
     """
     from coldwarm.contracts.result import Measured
     from coldwarm.integrations import formats

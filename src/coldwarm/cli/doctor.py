@@ -11,6 +11,7 @@ import rich_click as click
 from click.core import ParameterSource
 
 from coldwarm.cli import _options
+from coldwarm.cli._commands import Command
 
 if TYPE_CHECKING:
     from coldwarm.contracts.doctor import CachesAs
@@ -22,7 +23,7 @@ _OF_A_RUN = ("values", "warmup", "then", "before", "passes", "python")
 """Parameters that say how a program is run."""
 
 
-class _Doctor(click.RichCommand):
+class _Doctor(Command):
     """A command whose options end behind ``-m`` and its module, as those of Python do."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -53,98 +54,97 @@ class _Doctor(click.RichCommand):
 @click.command(
     "doctor",
     cls=_Doctor,
+    example="coldwarm doctor train.py --epochs 3",
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
 @click.option("-m", "module", metavar="MODULE", help="Run a module, as `python -m` does.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="Write the report to this file, not to standard error. A page without --out goes to"
-    " doctor.html.",
+    metavar="FILE",
+    help="Write the report here. Default: standard error; of a page, doctor.html.",
 )
 @click.option(
-    "--python", default=None, help="The interpreter. Default: the one that runs coldwarm."
+    "--python", default=None, metavar="PATH", help="Interpreter. Default: the one of coldwarm."
 )
 @click.option(
     "--passes",
     default="timing",
-    help="What to look for: timing, keys (random keys that are used twice), or all. For each but"
-    " timing the program runs once more, without input, and does again what it does to files"
-    " and the like. Default: timing.",
+    metavar="NAMES",
+    help="timing (default), keys (random keys used twice), or all. Each but timing runs the "
+    "program once more.",
 )
 @click.option(
     "--fail-on",
     metavar="WHAT[:N],…",
     default=None,
-    help="End with 1 where something happened more than N times (0 where no N is given): recompile"
-    " (functions compiled again, at all lines together), missing-sync, host-sync, or the id of a"
-    " pattern.",
+    help="Exit 1 if it happened more than N times: recompile, missing-sync, host-sync, or a "
+    "pattern's id.",
 )
 @click.option(
     "--perfetto",
     type=click.Path(path_type=Path),
-    help="Write a trace there that https://ui.perfetto.dev opens.",
+    metavar="FILE",
+    help="Write a trace for https://ui.perfetto.dev.",
 )
 @click.option(
     "--warmup",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write a script there that compiles what the program compiles with JAX, to fill a cache on"
-    " disk beforehand; beside it an archive of these programs.",
+    metavar="FILE",
+    help="Write a script that compiles beforehand what the program compiles with JAX.",
 )
 @click.option(
     "--then",
     type=click.Choice(["bench"]),
-    help="Then measure the whole program before a change and after it, in turns. Before is the last"
-    " commit of git, unless --before names another state.",
+    metavar="bench",
+    help="Then measure the program before and after your change.",
 )
 @click.option(
     "--before",
-    metavar="REV|DIR|FILE",
-    help="With --then bench: the program as it was, at a revision of git, in a folder or as a file."
-    " Default: HEAD, the last commit.",
+    metavar="REV",
+    help="With --then: commit, folder or file to compare with. Default: HEAD.",
 )
 @click.option(
     "--caches",
     type=click.Choice(["empty", "filled"]),
+    metavar="STATE",
     default="empty",
-    help="With --then bench: compilation caches on disk as each process finds them. Default: empty",
+    help="With --then: compilation caches are empty (default) or filled.",
 )
 @click.option(
     "--rounds",
     type=click.IntRange(2, 1000),
+    metavar="N",
     default=_ROUNDS,
-    help=f"With --then bench: how often each is run. Default: {_ROUNDS}, the fewest that a"
-    " verdict needs.",
+    help=f"With --then: rounds. Default: {_ROUNDS}, the fewest for a verdict.",
 )
 @click.option(
     "--time-budget",
     "time_budget_s",
     type=_options.Duration(),
-    help="With --then bench: how long it may take after the first run: 90s, 4m. What was measured"
-    " by then is judged.",
+    metavar="TIME",
+    help="With --then: for all of it: 90s, 4m.",
 )
 @click.option(
     "--hook",
     is_flag=True,
-    help="Print a value for PYTHONPATH. A Python program that is started with it and with"
-    " COLDWARM_DOCTOR=REPORT.json is watched, however it is started.",
+    help="Print a value for PYTHONPATH. With it and COLDWARM_DOCTOR=REPORT.json any Python "
+    "program is watched.",
 )
 @click.option(
     "--read",
     "left",
     type=click.Path(path_type=Path),
-    metavar="REPORT.json",
-    help="Say what a program that was started with --hook's variables has left, also where it was"
-    " killed or still runs.",
+    metavar="FILE",
+    help="Report on a program that was watched so, also if it was killed or still runs.",
 )
 @click.option(
     "--values",
     is_flag=True,
-    help="Tell the values of static arguments and of what functions take from around them. Default:"
-    " numbers, and of all others the type and a hash, as they may be secret.",
+    help="Show all values, also those that may be secret. Default: numbers, else type and hash.",
 )
-@click.option("--verbose", "-v", is_flag=True, help="Show every finding and every call site.")
-@_options.output("json", "markdown", "github", "html", plain="text")
+@_options.verbose
+@_options.output("json", "markdown", "github", "html")
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="PROGRAM [ARGUMENT]...")
 @click.pass_context
 def _command(
@@ -169,10 +169,11 @@ def _command(
     verbose: bool,
     values: bool,
 ) -> None:
-    """Run a Python program as it is, and say where its time went and what to change.
+    """Run a Python program, and say where its time goes.
 
-    The program's own output and its exit status stay as they are; where it ended with 0, and
-    --fail-on is broken or --then bench finds it slower, the exit status is 1.
+    It also says which line to change, and what that would save. The program's output and exit
+    status stay as they are. Where it ended with 0, the status is 1 if --fail-on is exceeded or
+    --then bench finds it slower.
     """
     from coldwarm.clock import Clock
     from coldwarm.doctor import before_after, watch

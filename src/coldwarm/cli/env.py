@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from coldwarm.cli import _options
+from coldwarm.cli._commands import Command
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,18 +24,18 @@ _HEADING = (
 _SHOWN = ("coldwarm", "numpy", "jax", "jaxlib", "torch", "triton", "numba", "scipy")
 
 
-@click.command(name="env")
+@click.command("env", cls=Command, example="coldwarm env")
 @click.option(
     "--private",
     is_flag=True,
-    help="List what is left in artifacts that could identify a person or a firm, by field.",
+    help="List what is stored that could identify a person or a firm.",
 )
-@_options.output("json", note=" JSON: the whole record.")
+@_options.output("json")
 def _command(*, private: bool, form: str) -> None:
-    """Show the machine, the interpreter and the libraries a run would be measured with.
+    """Show the machine and the libraries that results name.
 
-    Secrets are never written: only allow-listed variables are recorded, and what looks like
-    a token, a password or a home folder is masked in every text.
+    Secrets are never stored: only allow-listed variables are recorded, and what looks like a token,
+    a password or a home folder is masked in every text.
     """
     from coldwarm.runner.environment import collect
 

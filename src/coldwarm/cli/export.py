@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from coldwarm.cli import _output
+from coldwarm.cli._commands import Command
 from coldwarm.cli._options import say
 from coldwarm.errors import ContractError, InvalidResultError, UsageError
 from coldwarm.integrations import formats
@@ -21,37 +22,33 @@ _SHOWN = 3
 """Names that a line tells."""
 
 
-@click.command("export")
+@click.command("export", cls=Command, example="coldwarm export out/mine --format pyperf")
 @click.argument("result", type=click.Path(path_type=Path), metavar="RESULT")
 @click.option(
     "--format",
     "form",
     type=click.Choice(formats.names()),
+    metavar="FORM",
     required=True,
-    help="The tool that is to read it. asv: a folder of results. github-action-benchmark: its "
-    "customSmallerIsBetter.",
+    help=f"Tool that is to read it: {', '.join(formats.names())}.",
 )
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="File to write; of asv the folder of its results, which keeps what it has. Default: "
-    "standard output.",
+    metavar="PATH",
+    help="File; of asv, the folder of its results. Default: standard output.",
 )
 @click.option(
     "--commit",
-    metavar="COMMIT",
-    help="Of asv: the commit of this repository that was measured. Default: for each candidate "
-    "that `coldwarm bench --before … --after …` has measured, its own.",
+    metavar="REV",
+    help="Of asv: the commit that was measured. Default: that of `bench --before`.",
 )
 def _command(*, result: Path, form: str, out: Path | None, commit: str | None) -> None:
-    """Export a result to another tool's format: RESULT is what `coldwarm run` or `bench` wrote to.
+    """Export a result to another tool's format.
 
-    Nothing is measured. Each figure is exported as the run has it, under a name that ends in its
-    cache mode and what was measured, such as fit/cold_process_cold_cache/first_result or
-    fit/warm_process/call. Processes that were rejected and cases that failed are left out, and
-    standard error says which. `coldwarm compare` reads other tools' files.
-
-    Exit status: 0 written, 2 wrong usage, 3 a broken artifact or nothing valid to export.
+    RESULT is a folder of `coldwarm run` or `bench`. A figure's name ends in its cache mode and what
+    was measured, such as fit/warm_process/call. What was rejected or failed is left out, and
+    standard error says so.
     """
     from coldwarm.integrations import figures
     from coldwarm.runner import recompute

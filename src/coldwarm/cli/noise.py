@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import rich_click as click
 
 from coldwarm.cli import _options, _output
-from coldwarm.cli._commands import Measuring
+from coldwarm.cli._commands import Measuring, is_quiet
 from coldwarm.cli._options import say
 from coldwarm.errors import ExitCode
 
@@ -27,15 +27,15 @@ _SAMPLE = f"{Path(__file__).resolve().parents[1] / 'functions' / 'sample.py'}:wo
 _SAMPLE_NAME, _SAMPLE_INPUT = "coldwarm.functions.sample:work", "x=f64[8192]"
 
 
-@click.command("noise", cls=Measuring)
+@click.command("noise", cls=Measuring, example="coldwarm noise --time-budget 60s")
 @click.argument("target", required=False, metavar="[TARGET]")
-@click.option("--input", "inputs", multiple=True, metavar="NAME=WHAT", help="As for `bench`.")
+@click.option("--input", "inputs", multiple=True, metavar="NAME=WHAT", help="As of `bench`.")
 @click.option(
     "--time-budget",
     type=_options.Duration(),
+    metavar="TIME",
     default=60.0,
-    show_default="60s",
-    help="How long to measure: 60s, 5m.",
+    help="For all of it. Default: 60s.",
 )
 @_options.sync
 @_options.cold_only
@@ -43,7 +43,7 @@ _SAMPLE_NAME, _SAMPLE_INPUT = "coldwarm.functions.sample:work", "x=f64[8192]"
 @_options.threshold
 @_options.seed
 @_options.threads
-@_options.output(*_output.EVERY_FORM, note=_output.NOTE)
+@_options.output(*_output.EVERY_FORM)
 def _command(
     target: str | None,
     inputs: tuple[str, ...],
@@ -56,11 +56,11 @@ def _command(
     threads: int | None,
     form: str,
 ) -> int:
-    """Measure a program against itself: what difference can be trusted on this machine?
+    """Measure which differences can be trusted on this machine.
 
-    Says how small a difference `coldwarm bench` can detect here in 10 s, 60 s and 10 min, as busy
-    as the machine is now. TARGET is a function as for `bench`; without it, a NumPy function of
-    about 0.3 ms. Exits with 4 where nothing valid was measured.
+    A program is measured against itself. What `coldwarm bench` can detect in 10 s, 60 s and 10 min
+    is said for the machine as busy as it is now. TARGET is a function as of `bench`; without one, a
+    NumPy function of about 0.3 ms is measured.
     """
     from coldwarm.report import noise as view
     from coldwarm.report.progress import open_progress
@@ -71,7 +71,7 @@ def _command(
     measured: dict[Literal["warm", "cold"], bool] = {"warm": warm, "cold": cold}
     if inputs and target is None:
         raise click.UsageError("--input belongs to a TARGET; name one, or leave --input out")
-    with open_progress(PlainConsole(stderr=True)) as progress:
+    with open_progress(PlainConsole(stderr=True, quiet=is_quiet())) as progress:
         report = _measure(
             target,
             inputs,
@@ -85,7 +85,7 @@ def _command(
         )
     kept = recompute.keep_noise(report, _options.new_directory("noise"))
     _output.emit(form, report, lambda: view.document(report))
-    if form == "text":
+    if form == "text" and not is_quiet():
         say(f"Kept for `coldwarm compare`: {kept}", before="\n")
     if not report.complete:
         return ExitCode.INTERRUPTED

@@ -23,13 +23,11 @@ def _bench(what: Request, folder: Path) -> Outcome:
 _command = group(
     "patterns",
     Help(
-        group="List, show and measure patterns: what to do and what not; judge them again,"
-        " compare two.",
-        listed="List the patterns, topic by topic.",
-        shown="Show one pattern: its code, why it matters, when it does not, and what was"
-        " measured.",
-        run="Measure patterns, all or those named, and end in one table.",
-        failed="a pattern could not be measured",
+        group="Measure advice for fast code: what to do against what not to do.",
+        listed="List the patterns by topic.",
+        shown="Show a pattern: its code, why it matters, and when it does not.",
+        run="Measure patterns, all or those named.",
+        example="key-reuse",
     ),
     _bench,
 )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import rich_click as click
 
 from coldwarm.cli import _options, _output
+from coldwarm.cli._commands import Command
 from coldwarm.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -22,21 +23,27 @@ _CACHES: dict[str, Caches] = {"empty": "cold", "filled": "warm", "kept": "kept"}
 """By the words of the command line, those of the record."""
 
 
-@click.command("plan")
+@click.command("plan", cls=Command, example="coldwarm plan out/mine --calls 10000")
 @click.argument("directory", type=click.Path(path_type=Path), metavar="RESULT")
 @click.option(
-    "--calls", type=click.IntRange(1, 10**12), required=True, help="Calls in each process."
+    "--calls",
+    type=click.IntRange(1, 10**12),
+    metavar="N",
+    required=True,
+    help="Calls in each process.",
 )
 @click.option(
     "--shapes",
     type=click.IntRange(1, 10**12),
+    metavar="N",
     default=1,
     show_default=True,
-    help="Different input shapes among the calls of a process.",
+    help="Different input shapes among them.",
 )
 @click.option(
     "--processes",
     type=click.IntRange(1, 10**12),
+    metavar="N",
     default=1,
     show_default=True,
     help="How many times the program is started.",
@@ -44,19 +51,21 @@ _CACHES: dict[str, Caches] = {"empty": "cold", "filled": "warm", "kept": "kept"}
 @click.option(
     "--caches",
     type=click.Choice(["empty", "filled", "kept"]),
+    metavar="STATE",
     default="kept",
     show_default=True,
-    help="Compilation caches: empty in every process, filled in all, or empty in the first process "
-    "and kept for the others.",
+    help="Compilation caches: empty, filled, or empty at the first start and kept.",
 )
 @click.option(
     "--sweep",
     type=click.Choice(["calls", "shapes", "processes"]),
-    help="Show also the totals over a range of this number, and where another candidate becomes "
-    "the cheapest.",
+    metavar="NAME",
+    help="Show totals over a range of calls, shapes or processes.",
 )
-@click.option("--group", help="Only these candidates, such as matmul_512_f32; see `cases`.")
-@_options.output(*_output.EVERY_FORM, note=f" JSON: every pair of candidates.{_output.NOTE}")
+@click.option(
+    "--group", metavar="NAME", help="Only these candidates, such as matmul_512_f32; see `cases`."
+)
+@_options.output(*_output.EVERY_FORM)
 def _command(
     directory: Path,
     calls: int,
@@ -67,11 +76,10 @@ def _command(
     group: str | None,
     form: str,
 ) -> int:
-    """Cost a plan with each candidate of a run: RESULT is what `coldwarm run` wrote to.
+    """Compute what a job will cost with each candidate.
 
-    Totals of all processes with their intervals, the cheapest, and from how many calls each
-    candidate pays off against the baseline. Nothing is measured. Exits with 4 where no
-    candidate has a total.
+    RESULT is a folder of `coldwarm run` or `bench`. Nothing is measured: totals, the cheapest
+    candidate, and from how many calls each one pays off follow from what it holds.
     """
     from coldwarm.contracts.answer import PlanReport
     from coldwarm.report import plan_document as view

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import rich_click as click
 
 from coldwarm.cli import _options, _output
+from coldwarm.cli._commands import Command
 from coldwarm.cli._options import say
 from coldwarm.cli._output import beside, uncollected, write
 from coldwarm.errors import UsageError
@@ -23,37 +24,33 @@ if TYPE_CHECKING:
     from coldwarm.report.verdict_table import VerdictTable
 
 
-@click.command("report")
+@click.command("report", cls=Command, example="coldwarm report out/mine --out mine.html")
 @click.argument(
     "results", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RESULT..."
 )
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="File to write, or folder for figures. Default: report.html, … in the directory of the "
-    "first RESULT.",
+    metavar="PATH",
+    help="File, or folder for figures. Default: report.html, … beside the first RESULT.",
 )
 @click.option(
     "--format",
     "form",
     type=click.Choice(names()),
+    metavar="FORM",
     default=None,
-    help="html: a page for a browser, which needs no network. svg and png: a file for each "
-    "figure. Default: what the ending of --out says, else html.",
+    help=f"{', '.join(names())}. Default: by the ending of --out, else html.",
 )
 @click.option(
-    "--compare",
-    "comparing",
-    is_flag=True,
-    help="Of two results, A and B: what changed from A to B, with verdicts, and both in the same "
-    "figures.",
+    "--compare", "comparing", is_flag=True, help="Show what changed between two results, A and B."
 )
 @click.option(
     "--allow",
     "allowed",
     multiple=True,
     metavar="FIELD",
-    help="With --compare: compare although FIELD differs, as `coldwarm compare` does.",
+    help="With --compare: compare although FIELD differs.",
 )
 def _command(
     *,
@@ -63,12 +60,10 @@ def _command(
     comparing: bool,
     allowed: tuple[str, ...],
 ) -> None:
-    """Make a page of results.
+    """Write results as a page, a document or pictures.
 
-    RESULT is what `coldwarm run`, `bench`, `patterns run` or `claims run` wrote to, or a snapshot.
-
-    Nothing is measured. The figures are computed again from the observations, and an artifact that
-    says anything else is refused. Prints the path of what it has written.
+    RESULT is a folder of `coldwarm run`, `bench`, `patterns run` or `claims run`, or a snapshot.
+    Everything is computed again from what was measured, and the path that was written is printed.
     """
     from coldwarm.catalogue.stored import kind_of
 

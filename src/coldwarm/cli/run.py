@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
 from coldwarm.cli import _options, _output
-from coldwarm.cli._commands import ConfiguredMeasuring, origins
+from coldwarm.cli._commands import Measuring, is_quiet, origins
 from coldwarm.cli._options import say
 from coldwarm.errors import ExitCode, ResumeError
 
@@ -23,54 +22,57 @@ NOT_MEASURED, NOT_PROVED = "not_measured", "not_proved"
 """Codes of reasons for which a case has no valid figure."""
 
 
-@click.command("run", cls=ConfiguredMeasuring)
-@click.option("--suite", default="quick", show_default=True, help="quick, ml, scenarios or full.")
-@click.option("--case", "cases", multiple=True, help="Only this case or group; repeatable.")
-@click.option("--backend", "backends", multiple=True, help="Only this backend; repeatable.")
-@click.option("--cache-mode", "modes", multiple=True, help="Only this cache mode; repeatable.")
+@click.command("run", cls=Measuring, example="coldwarm run --suite quick --backend numpy,numba")
 @click.option(
-    "--deterministic",
-    is_flag=True,
-    help="Fixed plan: --rounds processes of each mode, however long they take.",
+    "--suite",
+    default="quick",
+    show_default=True,
+    metavar="NAME",
+    help="Cases to measure: quick, ml, scenarios or full.",
+)
+@click.option(
+    "--case", "cases", multiple=True, metavar="NAME", help="Only this case or group. Repeatable."
+)
+@click.option(
+    "--backend", "backends", multiple=True, metavar="NAME", help="Only this backend. Repeatable."
+)
+@click.option(
+    "--cache-mode",
+    "modes",
+    multiple=True,
+    metavar="MODE",
+    help="Only this mode: cold_process_cold_cache, cold_process_warm_cache, warm_process. "
+    "Repeatable.",
+)
+@click.option(
+    "--deterministic", is_flag=True, help="Measure exactly --rounds rounds, however long they take."
 )
 @_options.seed
 @_options.threads
 @click.option(
     "--precision",
     type=_options.Finite(0.001, 1.0),
+    metavar="SHARE",
     default=0.05,
     show_default=True,
-    help="Stop when the half-width of each median's interval is this share of the median.",
+    help="Stop when each median is known as precisely as this share of it.",
 )
 @_options.rounds
 @_options.max_rounds
-@click.option(
-    "--time-budget",
-    type=_options.Duration(),
-    help="For the whole run, or for what is left of a resumed one: 90s, 4m, 1h.",
-)
+@_options.time_budget
 @_options.timeout
 @_options.leave_out_private
-@click.option("--out", type=click.Path(path_type=Path), help="Default: out/SUITE-TIME.")
-@click.option(
-    "--resume",
-    is_flag=True,
-    help="Continue the run in --out, with its own options.",
-)
-@click.option(
-    "--page",
-    is_flag=True,
-    help="Write the report as a page, report.html, beside the results.",
-)
+@_options.out("out/SUITE-TIME")
+@click.option("--resume", is_flag=True, help="Continue the run in --out, with its own options.")
+@click.option("--page", is_flag=True, help="Write also a page, report.html, into --out.")
 @_options.verbose
-@_options.output(*_output.EVERY_FORM, note=f" JSON: the suite's index.{_output.NOTE}")
+@_options.output(*_output.EVERY_FORM)
 @click.pass_context
 def _command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - options come by name
-    """Measure cases in both regimes and all cache modes.
+    """Measure the cases of a suite, cold and warm.
 
-    Shows progress on standard error and the table on standard output; leaves artifacts
-    that `coldwarm validate` checks. Exits with 3 when a case failed, with 4 when nothing
-    valid was measured. Cases that a time budget did not reach are named; --resume continues.
+    Progress is shown on standard error, the answer and its table on standard output. Cases that the
+    time budget did not reach are named; --resume continues with them.
     """
     from coldwarm.report.progress import open_progress
     from coldwarm.report.shown import PlainConsole
@@ -82,14 +84,16 @@ def _command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - opti
         text = "--resume needs --out: the directory of the run to go on with"
         raise click.UsageError(text)
     out_dir = given["out"] or _options.new_directory(options.suite)
-    with open_progress(PlainConsole(stderr=True)) as progress:
+    with open_progress(PlainConsole(stderr=True, quiet=is_quiet())) as progress:
         more_s = given["time_budget"] if resume else None
         outcome = suite.run(options, out_dir, resume=resume, more_s=more_s, listener=progress)
     _show(outcome, given["form"], verbose=given["verbose"])
     if given["page"] and outcome.suite.n_ok:
         from coldwarm.cli._output import write_page
 
-        say(f"Page: {write_page(outcome.path)}", err=True)
+        place = write_page(outcome.path)
+        if not is_quiet():
+            say(f"Page: {place}", err=True)
     return _code(outcome)
 
 

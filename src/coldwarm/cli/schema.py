@@ -7,16 +7,17 @@ import json
 import rich_click as click
 
 from coldwarm.cli import _options
+from coldwarm.cli._commands import Command
 
 
-@click.command(name="schema")
+@click.command("schema", cls=Command, example="coldwarm schema case_result")
 @click.argument("name", required=False)
-@_options.output("json", note=" A schema is always JSON.")
+@_options.output("json")
 def _command(name: str | None, form: str) -> None:
-    """Print the JSON Schema of the contract NAME; without one, list the names.
+    """Print the JSON Schema of a file that coldwarm writes.
 
-    NAME is the schema_version that stands in an artifact, such as
-    coldwarm.case_result.v1, or a part of it, such as case_result.
+    NAME is the schema_version that stands in the file, such as coldwarm.case_result.v1, or a part
+    of it. Without NAME, the names are listed.
     """
     from coldwarm.contracts.codec import schema_names, schema_text
 

@@ -7,19 +7,20 @@ from pathlib import Path
 import rich_click as click
 
 from coldwarm.cli import _options, _output
+from coldwarm.cli._commands import Command
 from coldwarm.cli.run import print_run
 
 
-@click.command("show")
-@click.argument("directory", type=click.Path(path_type=Path), metavar="DIRECTORY")
+@click.command("show", cls=Command, example="coldwarm show out/mine")
+@click.argument("directory", type=click.Path(path_type=Path), metavar="RESULT")
 @_options.verbose
-@_options.output(*_output.EVERY_FORM, note=f" JSON: the suite's index.{_output.NOTE}")
+@_options.output(*_output.EVERY_FORM)
 def _command(directory: Path, form: str, *, verbose: bool) -> None:
-    """Print the table of a run: DIRECTORY is what `coldwarm run` or `coldwarm bench` wrote to.
+    """Show a finished result: its answer, its table, its caveats.
 
-    Nothing is measured. The figures are computed again from the observations, and an artifact that
-    says anything else is refused. Where it says that another version of coldwarm measured it, what
-    today's rules make is shown, and what differs is told.
+    RESULT is a folder of `coldwarm run`, `bench`, `patterns run` or `claims run`, or a snapshot,
+    packed or not. Nothing is measured: everything is computed again from what was measured, and a
+    file that says anything else is refused.
     """
     from coldwarm.contracts.policy import Policy
     from coldwarm.report import bench

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from coldwarm.cli import _options, _output
-from coldwarm.cli._commands import CommandGroup, Measuring
+from coldwarm.cli._commands import CommandGroup, Measuring, with_example
 from coldwarm.cli._options import say
 
 if TYPE_CHECKING:
@@ -35,19 +35,26 @@ _KEY = click.option(
     "key",
     metavar="PUB.PEM",
     type=_PATH,
-    help="The key of its maker, from elsewhere than the snapshot: it must be signed with it.",
+    help="Key of its maker, not from the snapshot itself.",
 )
 _IDENTITY = click.option(
     "--identity",
     metavar="NAME",
-    help="Who must have signed through sigstore: a mail address, or the address of a workflow.",
+    help="Who must have signed by sigstore: a mail address or a workflow.",
 )
-_ISSUER = click.option("--issuer", metavar="URL", help="Who vouches for that identity.")
+_ISSUER = click.option("--issuer", metavar="URL", help="Who confirms that identity.")
 
 
-@click.group(name="snapshot", cls=CommandGroup)
+@click.group(
+    name="snapshot",
+    cls=CommandGroup,
+    help=with_example(
+        "Make and check results that others can verify and measure again.",
+        "coldwarm snapshot verify mine-1",
+    ),
+)
 def _command() -> None:
-    """Make, check and share snapshots: immutable sets of results with hashes and signatures."""
+    """Have the commands of snapshots."""
 
 
 def views(*, skip_missing: bool) -> Mapping[str, View]:
@@ -91,66 +98,68 @@ def _render(path: str, content: Content) -> bytes | None:
     return made.files(results, path)[path] if results else None
 
 
-@_command.command(name="create")
+@_command.command(
+    name="create", example="coldwarm snapshot create out/mine --id mine-1 --out mine-1"
+)
 @click.argument("results", metavar="RESULT...", nargs=-1, required=True, type=_PATH)
 @click.option("--id", "snapshot_id", required=True, metavar="ID", help="Its name, for good.")
 @click.option(
     "--out",
     required=True,
     type=_PATH,
-    help="The folder of the snapshot: a new or an empty one.",
+    metavar="FOLDER",
+    help="Folder of the snapshot, a new or an empty one.",
 )
 @click.option(
     "--reproducible",
     "deterministic",
     is_flag=True,
-    help="The same bytes from the same results: dated as they are, no workflow told.",
+    help="Make the same bytes from the same results.",
 )
-@click.option(
-    "--with-wheel", is_flag=True, help="Put the wheel of this coldwarm in, and into the lock."
-)
+@click.option("--with-wheel", is_flag=True, help="Put the wheel of this coldwarm in.")
 @click.option(
     "--with-code",
     is_flag=True,
-    help="Put the functions of a bench in, with what they import from this folder, so that others "
-    "can measure them again. Run it in the folder that the bench ran in.",
+    help="Put the functions of a bench in, and what they import from this folder.",
 )
 @click.option(
     "--with-data",
     "data",
     multiple=True,
     type=_PATH,
-    help="A file or folder below this one that the functions read; may be repeated.",
+    metavar="PATH",
+    help="File or folder that the functions read. Repeatable.",
 )
 @click.option(
     "--author",
     "authors",
     multiple=True,
     metavar="NAME",
-    help="Who is to be cited; may be repeated. Without, nobody is named.",
+    help="Who is to be cited. Repeatable.",
 )
-@click.option("--no-report", is_flag=True, help="Leave out report.html and validation_report.pdf.")
-@click.option("--license", "licence", metavar="SPDX", help="Such as CC-BY-4.0; none is assumed.")
+@click.option("--no-report", is_flag=True, help="Leave out the page and the PDF.")
+@click.option("--license", "licence", metavar="SPDX", help="License, such as CC-BY-4.0.")
 @click.option(
     "--index",
     "indexes",
     multiple=True,
     metavar="URL",
-    help="Package index that pip asks for the hashes of wheels in place of its main one; may be "
-    "repeated.",
+    help="Package index to use in place of the main one. Repeatable.",
 )
 @click.option(
     "--wheels",
     "folders",
     multiple=True,
     type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Folder with wheels that no index has; may be repeated.",
+    metavar="FOLDER",
+    help="Folder with wheels that no index has. Repeatable.",
 )
-@click.option("--offline", is_flag=True, help="Ask no index: no pylock.toml, only versions.")
+@click.option("--offline", is_flag=True, help="Ask no index, and lock no hashes.")
 @click.option(
     "--registry",
     type=_PATH,
-    help="Registry whose ids are taken; default the one beside the folder.",
+    metavar="FILE",
+    help="Registry of used ids. Default: the one beside --out.",
 )
 @_options.output("json")
 def _create(
@@ -168,14 +177,11 @@ def _create(
     no_report: bool,
     **given: Any,  # noqa: ANN401 - options that are handed on by name
 ) -> None:
-    """Make a snapshot of finished runs: an immutable folder with the hash of every file.
+    """Make a snapshot: an unchangeable folder of results with the hash of each file.
 
-    RESULT is what `coldwarm run`, `bench`, `patterns run` or `claims run` wrote to. Everything in
-    it is computed and judged again, and nothing is made of results that are not valid. Secrets,
-    user and host names and home folders are in no file; what else could identify a person or a firm
-    is listed.
-
-    Exit status: 0 made, 2 the id or the folder is taken, 3 a result is not valid.
+    RESULT is a folder of `coldwarm run`, `bench`, `patterns run` or `claims run`. Everything in it
+    is computed and judged again; a result that is not valid is refused. Secrets, user and host
+    names and home folders are in no file; what else could identify a person or a firm is listed.
     """
     from coldwarm.contracts.codec import without_secrets
     from coldwarm.publish import code, lock
@@ -251,15 +257,13 @@ def _identifying(made: Made, request: SnapshotRequest) -> Iterator[Identifying]:
             yield Identifying(field=field, holds=", ".join(held), left_out="kept")
 
 
-@_command.command("verify")
+@_command.command("verify", example="coldwarm snapshot verify mine-1")
 @click.argument("folder", metavar="DIR", type=_PATH)
 @_KEY
 @_IDENTITY
 @_ISSUER
-@click.option(
-    "--strict", is_flag=True, help="Exit with 3 where anything is only hashed, and not proved."
-)
-@_options.output("json", note=" JSON: the verification, with every fault.")
+@click.option("--strict", is_flag=True, help="Exit 3 if anything is only hashed, and not proved.")
+@_options.output("json")
 def _verify(
     folder: Path,
     *,
@@ -269,16 +273,12 @@ def _verify(
     strict: bool,
     form: str,
 ) -> int:
-    """Check that the snapshot in DIR, or in an archive, is whole and says what it measured.
+    """Check that a snapshot is whole and says what was measured.
 
-    Every file must be the one that the index names, and keep its contract; every figure, verdict
-    and answer is computed again from the raw samples, page and print are made again. Nothing in it
-    is executed. Each file and figure is proved, only hashed, or wrong; what is only hashed is
-    counted first.
-
-    Exit status: 0 nothing is wrong; 3 a file is missing, too much, changed, or not of its contract,
-    or with --strict anything is only hashed; 5 the contents contradict each other; 6 the signature
-    is not of it; 2 there is no snapshot.
+    DIR is its folder or its archive. Each file must be the one that the index names; each figure,
+    verdict and answer is computed again from the raw samples, and the page is made again. Nothing
+    in it is executed. What is only hashed, and not proved, is counted first. The exit status is 3,
+    5 or 6 where something is wrong: see `coldwarm --help`.
     """
     from coldwarm.contracts.reasons import because
     from coldwarm.errors import ExitCode
@@ -301,25 +301,25 @@ def _verify(
     return ExitCode.FAILED if strict and found.holds and not found.proved else exit_code(found)
 
 
-@_command.command("sign")
+@_command.command("sign", example="coldwarm snapshot sign mine-1 --key key.pem")
 @click.argument("folder", metavar="DIR", type=_PATH)
 @click.option(
     "--key",
     metavar="KEY.PEM",
     type=_PATH,
-    help="Private key of Ed25519: openssl genpkey -algorithm ed25519 -out key.pem makes one.",
+    help="Private key, of openssl genpkey -algorithm ed25519 -out key.pem.",
 )
 @click.option(
     "--keyless",
     is_flag=True,
-    help="Sign by the identity of this workflow through sigstore, which needs a network.",
+    help="Sign by the identity of this workflow, by sigstore.",
 )
 def _sign(folder: Path, key: Path | None, *, keyless: bool) -> None:
-    """Sign the snapshot in DIR.
+    """Sign a snapshot with your key or your identity.
 
-    Writes `snapshot_index.json.sig`, the raw 64 bytes of Ed25519 over `snapshot_index.json`, and
-    the public key beside it. The index names the hash of every file, so the signature holds for
-    all of them. A snapshot that does not verify is not signed.
+    The signature, `snapshot_index.json.sig`, and the public key are written into DIR. The index has
+    the hash of every file, so the signature holds for all of them. A snapshot that does not verify
+    is not signed.
     """
     from coldwarm.publish import layout, signing
     from coldwarm.publish.verify import require
@@ -337,17 +337,15 @@ def _sign(folder: Path, key: Path | None, *, keyless: bool) -> None:
         say(text)
 
 
-@_command.command("compare")
+@_command.command("compare", example="coldwarm snapshot compare mine-1 mine-2")
 @click.argument("a", metavar="A", type=_PATH)
 @click.argument("b", metavar="B", type=_PATH)
-@_options.output(*_output.EVERY_FORM, note=_output.NOTE)
+@_options.output(*_output.EVERY_FORM)
 def _compare(a: Path, b: Path, form: str) -> None:
-    """Compare snapshot B with snapshot A: inputs, gates, protocol, environment and timings.
+    """Compare snapshot B with snapshot A: inputs, environment, checks and timings.
 
     Of patterns and claims, the verdicts that changed are listed. Both are verified first. Timings
     get verdicts as in `coldwarm compare`, whatever else differs; that is listed before them.
-
-    Exit status: 0 compared, 2 there is no snapshot; 3, 5 and 6 as of `coldwarm snapshot verify`.
     """
     from contextlib import ExitStack
 
@@ -366,13 +364,18 @@ def _compare(a: Path, b: Path, form: str) -> None:
     _output.emit(form, found, lambda: snapshot.comparison(found))
 
 
-@_command.command("replicate", cls=Measuring)
+@_command.command(
+    "replicate",
+    cls=Measuring,
+    example="coldwarm snapshot replicate mine-1 --out again --public-key pub.pem",
+)
 @click.argument("folder", metavar="DIR", type=_PATH)
 @click.option(
     "--out",
     required=True,
     type=_PATH,
-    help="For the replica and replication_report.json: a new or an empty folder.",
+    metavar="FOLDER",
+    help="Folder of the replica, a new or an empty one.",
 )
 @_KEY
 @_IDENTITY
@@ -380,35 +383,37 @@ def _compare(a: Path, b: Path, form: str) -> None:
 @click.option(
     "--trust",
     is_flag=True,
-    help="Run what its maker has chosen though nothing says who that is.",
+    help="Run its code though nothing proves who made it.",
 )
-@click.option("--python", metavar="PROGRAM", help="The interpreter that the environment is of.")
+@click.option("--python", metavar="PATH", help="Interpreter of the new environment.")
 @click.option(
     "--as-it-is",
     is_flag=True,
-    help="Measure in the environment that runs this, and install nothing.",
+    help="Measure in this environment, and install nothing.",
 )
 @click.option(
     "--with-its-wheel",
     "with_wheel",
     is_flag=True,
-    help="Run the coldwarm that lies in the snapshot, which is code of its maker.",
+    help="Run the coldwarm in the snapshot, which is its maker's code.",
 )
 @click.option(
     "--noise",
     "noises",
     multiple=True,
     type=_PATH,
-    help="A report that `coldwarm noise` has kept. Default: those of this machine in out.",
+    metavar="FILE",
+    help="Report of `coldwarm noise`. Default: those of this machine in out.",
 )
-@click.option("--keep-environment", is_flag=True, help="Keep the virtual environment afterwards.")
+@click.option("--keep-environment", is_flag=True, help="Keep the new environment afterwards.")
 @click.option(
     "--time-budget",
     "budget_s",
     type=_options.Duration(),
-    help="For each run, in place of its own.",
+    metavar="TIME",
+    help="For each run: 90s, 4m. Default: its own.",
 )
-@_options.output(*_output.EVERY_FORM, note=f" JSON: the report.{_output.NOTE}")
+@_options.output(*_output.EVERY_FORM)
 def _replicate(
     folder: Path,
     *,
@@ -420,20 +425,16 @@ def _replicate(
     form: str,
     **given: Any,  # noqa: ANN401 - options that are handed on by name
 ) -> int:
-    """Measure the snapshot in DIR again, and say case by case whether the figures agree.
+    """Measure a snapshot again, and say case by case whether the figures agree.
 
-    **Replicating runs code that the maker of the snapshot has chosen.** Nothing is installed or run
-    without --public-key, --identity or --trust; its names are shown first.
+    Replicating runs code that the maker of the snapshot has chosen. Nothing is installed or run
+    without --public-key, --identity or --trust.
 
-    The snapshot is verified. A fresh virtual environment gets what coldwarm and the measured
-    backends need of the distributions of its lock, by their hashes and as wheels alone, and the
-    coldwarm that measured; then each suite is run by the options that it was run with. On the
-    machine of the original, seconds must agree within the stated intervals; on another one, the
-    ratios to the baseline. Patterns and claims are left out:
-    `coldwarm patterns run` and `coldwarm claims run` measure those again.
-
-    Exit status: 0 no case disagrees, 1 one does, or gave no valid answer, 2 it cannot be repeated
-    here, 4 nothing could be told; 3, 5 and 6 as of `coldwarm snapshot verify`.
+    The snapshot is verified. A new virtual environment gets the locked packages by their hashes, as
+    wheels alone, and the coldwarm that measured; then each run is repeated with its own options. On
+    the machine of the original, times must agree within their intervals; on another one, ratios to
+    the baseline. Patterns and claims are left out: `coldwarm patterns run` and `coldwarm claims
+    run` measure those again. The exit status is 1 where a case disagrees.
     """
     from coldwarm.errors import ExitCode
     from coldwarm.publish import replicate, signing
@@ -497,19 +498,20 @@ def _publish(out_dir: Path, original: Snapshot, report: Replication) -> None:
     replace_file(out_dir / layout.PUBLISHED / replicate.REPORT, codec.encode(published))
 
 
-@_command.command(name="package")
+@_command.command(name="package", example="coldwarm snapshot package mine-1")
 @click.argument("directory", metavar="DIR", type=_PATH)
 @click.option(
     "--out",
     type=_PATH,
-    help="The archive; default the snapshot's id with .tar.gz, beside DIR.",
+    metavar="FILE",
+    help="Archive to write. Default: ID.tar.gz beside DIR.",
 )
 @_options.output("json")
 def _package(directory: Path, out: Path | None, form: str) -> None:
-    """Pack a snapshot into an archive with its digest beside it, the same bytes each time.
+    """Pack a snapshot into an archive with its digest beside it.
 
-    Only files that the index of the snapshot names go in, with the index and its signatures. A file
-    that is missing, changed or added ends this with exit status 3.
+    The bytes are the same each time. Only the files that its index names go in; a file that is
+    missing, changed or added is refused.
     """
     from coldwarm.contracts.codec import without_secrets
     from coldwarm.publish.archive import package
@@ -523,25 +525,36 @@ def _package(directory: Path, out: Path | None, form: str) -> None:
         say(line)
 
 
-@_command.group(name="registry")
+@_command.group(
+    name="registry",
+    help=with_example(
+        "List many snapshots in one file, each id once, with their hashes.",
+        "coldwarm snapshot registry add mine-1",
+    ),
+)
 def _registry() -> None:
-    """Keep an index of many snapshots, each id once, with the hashes of their content."""
+    """Have the commands of registries."""
 
 
-@_registry.command(name="add")
+@_registry.command(name="add", example="coldwarm snapshot registry add mine-1 mine-2")
 @click.argument("directories", metavar="DIR...", nargs=-1, required=True, type=_PATH)
-@click.option("--registry", type=_PATH, help="Its file; default snapshot_registry.json beside DIR.")
+@click.option(
+    "--registry",
+    type=_PATH,
+    metavar="FILE",
+    help="Its file. Default: snapshot_registry.json beside DIR.",
+)
 @click.option(
     "--link",
     "links",
     multiple=True,
     metavar="NAME=URL",
-    help="Where more of it is, such as archive=https://…; may be repeated.",
+    help="Where more of it is, e.g. archive=https://… Repeatable.",
 )
 def _add(directories: tuple[Path, ...], registry: Path | None, links: tuple[str, ...]) -> None:
     """Add snapshots, by the hashes of their index and manifest.
 
-    An id that is there with another content is refused: exit status 2.
+    An id that is there with another content is refused.
     """
     from coldwarm.publish import create
 
@@ -553,15 +566,16 @@ def _add(directories: tuple[Path, ...], registry: Path | None, links: tuple[str,
         say(f"{entry.snapshot_id}: {sha256} in {path}")
 
 
-@_registry.command(name="list")
+@_registry.command(name="list", example="coldwarm snapshot registry list")
 @click.option(
     "--registry",
     type=_PATH,
     default=Path("snapshot_registry.json"),
+    metavar="FILE",
     show_default=True,
     help="Its file.",
 )
-@_options.output("json", note=" JSON: the registry.")
+@_options.output("json")
 def _list(registry: Path, form: str) -> None:
     """List the snapshots of a registry, the oldest first."""
     from coldwarm.publish.create import load_registry

@@ -8,27 +8,24 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from coldwarm.cli import _options
+from coldwarm.cli._commands import Command
 
 if TYPE_CHECKING:
     from coldwarm.contracts.reader import ArtifactFinding
 
 
-@click.command(name="validate")
+@click.command("validate", cls=Command, example="coldwarm validate out/mine")
 @click.argument(
     "paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path)
 )
-@_options.output("json", note=" JSON: a list of the artifacts, with what is wrong.")
+@_options.output("json")
 @click.pass_context
 def _command(context: click.Context, paths: tuple[Path, ...], form: str) -> None:
-    """Check artifacts: files, folders of a run, or any folder with artifacts in it.
+    """Check that files are what coldwarm wrote.
 
-    A file is recognised by its schema_version. In the folder of a run, hashes and indexes
-    must agree with the files as well, and everything that was computed must come out the same
-    again. One line is printed for each artifact: that it is fine, or path, line and field of each
-    fault. Where it says that another version of coldwarm measured it, what today's rules make
-    otherwise is called not proved.
-
-    Exit status: 0 no fault, 3 a fault was found, 2 a PATH does not exist.
+    PATH is a file, the folder of a run, or any folder with such files. Each file is checked against
+    its schema; in the folder of a run, hashes and indexes must agree, and all figures must come out
+    the same again. One line is printed for each file.
     """
     from coldwarm.cli._options import say
     from coldwarm.errors import ExitCode, UsageError

@@ -188,6 +188,8 @@ def _run(command: Sequence[str], named: str) -> bytes:
 
 _DONE = {ExitCode.FINE, ExitCode.FAILED, ExitCode.NOTHING_VALID}
 """Exit codes of a run that has left a result."""
+_DEFAULTS = ("COLDWARM_RUN_", "COLDWARM_BENCH_")
+"""Beginnings of variables that hold defaults of options."""
 _OF_ANOTHER = {"PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONUSERBASE", "VIRTUAL_ENV"}
 """Variables that name the packages of another environment."""
 
@@ -316,8 +318,12 @@ def _measure(
     """
     out_dir.parent.mkdir(parents=True, exist_ok=True)
     kept = {
-        name: value for name, value in os.environ.items() if not (fresh and name in _OF_ANOTHER)
+        name: value
+        for name, value in os.environ.items()
+        if not (fresh and name in _OF_ANOTHER) and not name.startswith(_DEFAULTS)
     }
+    # Nor has the file of a project a say in what is repeated.
+    kept["COLDWARM_CONFIG"] = os.devnull
     done = subprocess.run(  # noqa: S603 - this program, from a list
         arguments, stdout=subprocess.DEVNULL, check=False, env=kept, cwd=folder or out_dir.parent
     )

@@ -72,6 +72,8 @@ def open_progress(console: Console) -> _Progress:
     if display is not None:
         return _NotebookProgress(console, display)
     able = console.is_terminal and not console.is_dumb_terminal
+    # Colors may be asked for where nothing can be drawn over.
+    able = able and not (console.file is sys.stderr and not sys.stderr.isatty())
     return LiveProgress(console) if able else PlainProgress(console)
 
 

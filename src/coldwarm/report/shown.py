@@ -79,6 +79,14 @@ def _units(character: str) -> str:
     return "".join(f"\\u{int.from_bytes(unit, 'big'):04x}" for unit in units)
 
 
+_color: dict[str, Any] = {}
+
+
+def use_color(*, always: bool) -> None:
+    """Make every console from now on print with colors, or without."""
+    _color.update({"force_terminal": True} if always else {"color_system": None})
+
+
 class PlainConsole(Console):
     """A console that shows text and obeys none: no markup in it, and nothing but plain characters.
 
@@ -89,7 +97,7 @@ class PlainConsole(Console):
         """Take the options of a console of rich."""
         # In a notebook rich would make a cell's output of whatever is printed, also into a text.
         plain = {"markup": False, "emoji": False, "highlight": False, "force_jupyter": False}
-        super().__init__(**{**plain, **options})
+        super().__init__(**{**plain, **_color, **options})
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None

@@ -1,0 +1,209 @@
+"""Every command: its help, its names of options, and where their defaults come from."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+import pytest
+import rich_click as click
+from tests.started import coldwarm
+
+from coldwarm.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_LINES, _COLUMNS = 60, 80
+
+
+def walk(context: click.Context, *names: str) -> Iterator[tuple[str, ...]]:
+    yield names
+    if isinstance(context.command, click.Group):
+        for name in context.command.list_commands(context):
+            command = context.command.get_command(context, name)
+            assert command is not None
+            below = command.context_class(command, parent=context, info_name=name)
+            CONTEXTS[*names, name] = below
+            yield from walk(below, *names, name)
+
+
+CONTEXTS: dict[tuple[str, ...], click.Context] = {}
+ROOT = main.cli.context_class(main.cli, info_name="coldwarm", **main.cli.context_settings)
+EVERY = [" ".join(names) for names in walk(ROOT)]
+COMMANDS = [
+    " ".join(names)
+    for names, context in CONTEXTS.items()
+    if not isinstance(context.command, click.Group)
+]
+
+
+def context_of(name: str) -> click.Context:
+    return CONTEXTS[tuple(name.split())] if name else ROOT
+
+
+def options_of(name: str) -> dict[str, click.Option]:
+    options = context_of(name).command.params
+    return {max(one.opts, key=len): one for one in options if isinstance(one, click.Option)}
+
+
+@pytest.fixture(autouse=True)
+def _width(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(_COLUMNS))
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_help_fits_a_screen_and_begins_with_an_example(name: str) -> None:
+    context = context_of(name)
+    lines = click.unstyle(context.get_help()).splitlines()
+    assert len(lines) <= _LINES
+    assert max(map(len, lines)) <= _COLUMNS
+    (example,) = (line.strip() for line in lines if line.strip().startswith("Example: "))
+    assert f"coldwarm {name}" in example
+    assert all(one.help for one in options_of(name).values())
+    assert context.command.get_short_help_str()
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_the_example_of_a_command_can_be_parsed(name: str) -> None:
+    (line,) = re.findall(r"Example: (.*)", context_of(name).command.help or "")
+    words = re.sub(r'^eval "\$\((.*)\)"$', r"\1", line).split()[1:]
+    context = ROOT
+    while words and isinstance(context.command, click.Group):
+        command = context.command.get_command(context, words[0])
+        assert command is not None, line
+        made = command.make_context(words[0], words[1:], parent=context)
+        assert isinstance(made, click.RichContext)
+        context = made
+        words = words[1:]
+    assert not isinstance(context.command, click.Group)
+
+
+def test_one_name_means_one_thing() -> None:
+    """Both ways: an option takes one kind of value, and no synonym of one is left."""
+    kinds = defaultdict(set)
+    for name in COMMANDS:
+        for option, one in options_of(name).items():
+            kinds[option].add(one.is_flag)
+    assert {option for option, found in kinds.items() if len(found) > 1} == set()
+    synonyms = ("--out-dir", "--min-runs", "--max-runs", "--time", "--all", "--cache", "--output")
+    assert not kinds.keys() & set(synonyms)
+    assert {"--out", "--rounds", "--time-budget", "--format", "--json", "--caches"} <= kinds.keys()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_stands_before_a_command_may_stand_behind_it(name: str) -> None:
+    given = options_of(name)
+    assert {"--quiet", "--color", "--config"} <= given.keys()
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_help_can_be_asked_for_by_a_command(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    command = CONTEXTS["help",].command
+    with command.make_context("help", name.split(), parent=ROOT) as context:
+        command.invoke(context)
+    shown = capsys.readouterr().out
+    assert " ".join(f"Usage: coldwarm {name}".split()) in shown
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_defaults_come_from_the_command_line_a_variable_or_a_file(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    option = next(
+        (
+            one
+            for one in options_of(name).values()
+            if not one.is_flag and not one.hidden and not {"--out", "-m"} & {*one.opts}
+        ),
+        None,
+    )
+    if option is None or name in {"snapshot sign", "snapshot verify"}:
+        pytest.skip("it has only flags, or options that say whom to trust")
+    long = max(option.opts, key=len).removeprefix("--")
+    if long in {"id", "public-key"}:
+        long = "license" if long == "id" else "keep-environment"
+        option = options_of(name)[f"--{long}"]
+    in_file, in_variable, given = _values(option)
+    table = ".".join(name.split())
+    written = f"[{in_file!r}]" if option.multiple else repr(in_file).replace("True", "true")
+    (tmp_path / "pyproject.toml").write_text(
+        f"[tool.coldwarm.{table}]\n{long} = {written}\n", encoding="utf-8"
+    )
+    monkeypatch.chdir(tmp_path)
+    # A file whose defaults belong to nothing is refused, so it was read and taken.
+    assert _source(name, option, []) == "DEFAULT_MAP"
+    variable = f"coldwarm_{name}_{long}".upper().replace(" ", "_").replace("-", "_")
+    monkeypatch.setenv(variable, str(in_variable))
+    assert _source(name, option, []) == "ENVIRONMENT"
+    asked = [f"--{long}"] if option.is_flag else [f"--{long}", str(given)]
+    assert _source(name, option, asked) == "COMMANDLINE"
+
+
+def _values(option: click.Option) -> tuple[object, object, object]:
+    if option.is_flag:
+        return True, 1, True
+    if isinstance(option.type, click.Choice):
+        return (option.type.choices[-1],) * 3
+    if isinstance(option.type, click.IntRange):
+        return 3, 4, 5
+    if option.type.name == "duration":
+        return "9s", "8s", "7s"
+    return "a", "b", "c"
+
+
+def _source(name: str, option: click.Option, args: list[str]) -> str:
+    command, parent = context_of(name).command, context_of(name).parent
+    arguments = [
+        one.type.choices[0] if isinstance(one.type, click.Choice) else "x"
+        for one in command.params
+        if isinstance(one, click.Argument)
+        for _ in range(max(one.nargs, 1))
+    ]
+    needed = [
+        part
+        for long, one in options_of(name).items()
+        if one.required and one is not option
+        for part in (long, str(_values(one)[2]))
+    ]
+    info = name.rpartition(" ")[2]
+    context = command.make_context(info, [*needed, *args, *arguments], parent=parent)
+    source = context.get_parameter_source(str(option.name))
+    assert source is not None
+    return source.name
+
+
+def test_a_file_can_be_named(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.coldwarm.env]\nno = 1\n", encoding="utf-8")
+    file = tmp_path / "other.toml"
+    file.write_text("[tool.coldwarm.schema]\nformat = 'json'\n", encoding="utf-8")
+    for line in (("--config", file, "schema"), ("schema", "--config", file)):
+        assert coldwarm(*map(str, line), cwd=tmp_path).stdout.startswith("[")
+    assert coldwarm("schema", "--config", "none.toml", cwd=tmp_path).returncode == 2
+    assert "tool.coldwarm.env.no is unknown" in coldwarm("env", cwd=tmp_path).stderr
+
+
+def test_trust_is_no_matter_of_a_file(tmp_path: Path) -> None:
+    text = "[tool.coldwarm.snapshot.replicate]\ntrust = true\n"
+    (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
+    done = coldwarm("snapshot", "replicate", ".", "--out", "again", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "replicate.trust is unknown" in done.stderr
+
+
+def test_colors_can_be_chosen(tmp_path: Path) -> None:
+    for line in (("--color", "always", "backends"), ("backends", "--color", "always")):
+        assert "\x1b[" in coldwarm(*line, cwd=tmp_path).stdout
+    assert "\x1b[" in coldwarm("--color", "always", "--help", cwd=tmp_path).stdout
+    forced = {**os.environ, "FORCE_COLOR": "1"}
+    assert "\x1b[" in coldwarm("cases", cwd=tmp_path, env=forced).stdout
+    assert "\x1b[" not in coldwarm("cases", "--color", "never", cwd=tmp_path, env=forced).stdout
+    assert "\x1b[" not in coldwarm("--color=never", "--help", cwd=tmp_path, env=forced).stdout
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_is_printed_by_a_command(shell: str, tmp_path: Path) -> None:
+    assert "_COLDWARM_COMPLETE" in coldwarm("completion", shell, cwd=tmp_path).stdout
