@@ -362,7 +362,7 @@ def test_env_shows_an_unusual_machine_too(monkeypatch: pytest.MonkeyPatch) -> No
     odd = samples.environment(cpu=cpu, gpus=[], variables={"XLA_FLAGS": "[bold]x[/]"})
     monkeypatch.setattr("coldwarm.runner.environment.collect", lambda: odd)
     output = CliRunner().invoke(cli, ["env"]).output
-    assert "nobody does not tell it" in output
+    assert "nobody does not report it" in output
     assert "[bold]x[/]" in output
 
 
