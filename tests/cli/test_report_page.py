@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from tests.stats import results
 
 from coldwarm.cli.main import cli
-from coldwarm.errors import ColdwarmError, StorageError
+from coldwarm.errors import ColdwarmError, UsageError
 from coldwarm.report.page import template
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def test_figures_are_many_files(run: Path, tmp_path: Path) -> None:
 def test_a_place_that_cannot_be_written_is_named(run: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x", encoding="utf-8")
     found = reported(run, "--out", tmp_path / "file" / "page.html")
-    assert isinstance(found.exception, StorageError)
+    assert isinstance(found.exception, UsageError)
     assert "name another place with --out" in str(found.exception)
 
 

@@ -207,3 +207,66 @@ def test_colors_can_be_chosen(tmp_path: Path) -> None:
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_is_printed_by_a_command(shell: str, tmp_path: Path) -> None:
     assert "_COLDWARM_COMPLETE" in coldwarm("completion", shell, cwd=tmp_path).stdout
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ("run", "--out", "file/out"),
+        ("bench", "a.py:f", "--out", "file/out"),
+        ("bench", "a.py:f", "--report", "json=file/out"),
+        ("noise", "--out", "file/out"),
+        ("patterns", "run", "--out", "file/out"),
+        ("claims", "run", "--out", "file/out"),
+        ("doctor", "--out", "file/out", "a.py"),
+        ("doctor", "--perfetto", "file/out", "a.py"),
+        ("doctor", "--warmup", "file/out", "a.py"),
+        ("report", "run", "--out", "file/out"),
+        ("export", "run", "--format", "pyperf", "--out", "file/out"),
+        ("snapshot", "create", "run", "--id", "a", "--out", "file/out"),
+        ("snapshot", "replicate", "run", "--out", "file/out"),
+        ("snapshot", "package", "run", "--out", "file/out"),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_refused_first(
+    line: tuple[str, ...], tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    (tmp_path / "a.py").write_text("print('it runs')\n", encoding="utf-8")
+    done = coldwarm(*line, cwd=tmp_path)
+    assert done.returncode == 2
+    (said,) = done.stderr.strip().splitlines()
+    assert said.startswith("coldwarm: ")
+    assert "file/out" in said
+    assert "it runs" not in done.stdout
+
+
+def test_what_is_quiet_has_no_progress_and_no_caveats(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("def f():\n    return 1.0\n", encoding="utf-8")
+    line = ("bench", "a.py:f", "--warm-only", "--rounds", "1", "--max-rounds", "1")
+    loud, quiet = (coldwarm(*line, *more, cwd=tmp_path) for more in ((), ("-q",)))
+    assert "noisy" in loud.stdout or "not tried" in loud.stdout
+    assert loud.stderr
+    assert not quiet.stderr
+    assert "warm call" in quiet.stdout
+    assert not {"noisy", "not tried", "More:"} & set(
+        re.findall(r"^[\w ]+?:?(?=  |$)", quiet.stdout)
+    )
+    assert "coldwarm show" not in quiet.stdout
+
+
+def test_a_file_with_relative_imports_is_measured_or_told_how(tmp_path: Path) -> None:
+    folder = tmp_path / "pkg"
+    folder.mkdir()
+    (folder / "other.py").write_text("def g():\n    return 1.0\n", encoding="utf-8")
+    text = "from .other import g\n\n\ndef f():\n    return g()\n"
+    (folder / "m.py").write_text(text, encoding="utf-8")
+    once = ("--warm-only", "--rounds", "1", "--max-rounds", "1", "-q")
+    done = coldwarm("bench", "pkg/m.py:f", *once, cwd=tmp_path)
+    assert done.returncode == 2
+    (said,) = done.stderr.strip().splitlines()
+    assert "pkg has no __init__.py" in said
+    assert "pkg.m:f" in said
+    assert coldwarm("bench", "pkg.m:f", *once, cwd=tmp_path).returncode == 0
+    (folder / "__init__.py").touch()
+    assert coldwarm("bench", "pkg/m.py:f", *once, cwd=tmp_path).returncode == 0

@@ -326,6 +326,7 @@ WAYS = {
         codes=(0, 2, 4),
         reads=("--policy", "--noise"),
     ),
+    "completion": _way("completion bash"),
     "doctor": _measuring(
         "doctor --out {new}.{form} --perfetto {new}.perfetto --warmup {new}.py --verbose"
         f" program.py --token {BODY['argument']}",
@@ -336,8 +337,9 @@ WAYS = {
     "export": _way(
         *("export {run}", "export {run} --out {new}", "export {bench} --out {new}"), codes=(0, 2, 3)
     ),
+    "help": _way("help bench", "help snapshot verify"),
     "noise": _measuring(
-        f"noise odd.py:good {INPUTS} --time-budget 3s --warm-only",
+        f"noise odd.py:good {INPUTS} --time-budget 3s --warm-only --out {{new}}",
         "noise odd.py:raises --input x=f64[9] --time-budget 3s --warm-only",
         codes=(0, 2, 3, 4),
     ),

@@ -54,7 +54,7 @@ def files(command: click.Command) -> set[str]:
     return {
         one.opts[0]
         for one in command.params
-        if isinstance(one, click.Option) and isinstance(one.type, click.Path)
+        if isinstance(one, click.Option) and isinstance(one.type, click.Path) and not one.hidden
     }
 
 

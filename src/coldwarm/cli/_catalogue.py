@@ -11,16 +11,18 @@ import rich_click as click
 from coldwarm.cli import _options
 from coldwarm.cli._commands import CommandGroup, is_quiet, with_example
 from coldwarm.cli._options import say
-from coldwarm.errors import ExitCode
+from coldwarm.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from contextlib import ExitStack
 
     from coldwarm.catalogue.measure import Measure
     from coldwarm.catalogue.spec import ClaimSpec, PatternSpec
     from coldwarm.catalogue.stored import Again, Stored
     from coldwarm.contracts.catalogue import Kind, Results
     from coldwarm.report.document import Block, Paragraph
+    from coldwarm.report.verdict_table import VerdictTable
 
 _FOLDER = click.Path(path_type=Path)
 
@@ -204,6 +206,54 @@ def proved(path: Path, found: Stored) -> Again:
         raise error
     tell(path, found.held.otherwise)
     return found.again
+
+
+def judged(path: Path, kind: Kind) -> tuple[Results, VerdictTable]:
+    """Return verdicts that follow from their evidence, and what is told of them."""
+    from coldwarm.catalogue import stored
+    from coldwarm.catalogue.catalogue_document import verdict_table
+    from coldwarm.contracts.codec import load_as
+    from coldwarm.contracts.environment import ENVIRONMENT, Environment
+
+    found = stored.read(path, kind)
+    again = proved(path, found)
+    file = found.folder / ENVIRONMENT
+    environments = [run.environment for run in found.runs.values() if run.environment is not None]
+    environment = load_as(Environment, file) if file.is_file() else next(iter(environments), None)
+    n_otherwise = len(found.held.otherwise)
+    return again.index, verdict_table(again.index, environment, again.reasons, n_otherwise)
+
+
+def results_in(path: Path, stack: ExitStack) -> list[tuple[Path, Kind | None]]:
+    """Return the results that a path names, those of patterns and claims with their kind.
+
+    ``stack`` keeps what is unpacked of an archive as long as it is needed.
+
+    Raises:
+        UsageError: it is a file that holds no results.
+        ArchiveError: the archive is damaged, or holds what no snapshot has.
+    """
+    from coldwarm.catalogue import stored
+    from coldwarm.contracts.catalogue import INDEXES
+    from coldwarm.publish import layout
+    from coldwarm.publish.archive import unpacked
+
+    if path.is_file() and path.suffix != ".json":
+        with path.open("rb") as file:
+            is_packed = file.read(len(_GZIP)) == _GZIP
+        if not is_packed:
+            text = f"{path} is no result; name the folder of one, or a snapshot's .tar.gz"
+            raise UsageError(text)
+        path = stack.enter_context(unpacked(path))
+    if not (path / layout.INDEX).is_file():
+        return [(path, stored.kind_of(path) if path.exists() else None)]
+    runs = sorted((path / layout.RESULTS).glob("*/"))
+    kinds = [kind for kind in INDEXES if stored.kind_of(path / kind) is not None]
+    return [*((run, None) for run in runs), *((path / kind, kind) for kind in kinds)]
+
+
+_GZIP = b"\x1f\x8b"
+"""Beginning of a packed file."""
 
 
 def _print_results(results: Results, kind: Kind, folder: Path, form: str) -> ExitCode:

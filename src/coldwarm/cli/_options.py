@@ -20,6 +20,7 @@ from coldwarm.contracts.base import MOST_S
 from coldwarm.errors import UsageError
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from coldwarm.contracts.answer import CountVerdict
@@ -79,6 +80,50 @@ class Finite(click.FloatRange):
         return number
 
 
+def require_writable(path: Path, option: str = "--out") -> None:
+    """Refuse a place that nothing can be written to, before anything is measured in vain.
+
+    Raises:
+        UsageError: it is so; the option would name another.
+    """
+    import tempfile
+
+    place = path.absolute()
+    if place.is_file():
+        place = place.parent
+    while not place.exists():
+        place = place.parent
+    try:
+        with tempfile.TemporaryFile(dir=place):
+            return
+    except OSError as error:
+        text = f"cannot write to {path}: {error.strerror}; name another place with {option}"
+        raise UsageError(text) from None
+
+
+class Output(click.Path):
+    """A path that is written to; it need not be there yet."""
+
+    def __init__(self, *, dir_okay: bool = True) -> None:
+        """Take a file, or a folder too."""
+        super().__init__(path_type=Path, dir_okay=dir_okay)
+
+    def convert(
+        self,
+        value: str | os.PathLike[str],
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> Path:
+        """Return the path.
+
+        Raises:
+            UsageError: nothing can be written there.
+        """
+        path = Path(str(super().convert(value, param, ctx)))
+        require_writable(path, "--out" if param is None else param.opts[-1])
+        return path
+
+
 cold_only = click.option("--cold-only", is_flag=True, help="Measure fresh processes only.")
 warm_only = click.option("--warm-only", is_flag=True, help="Measure warm calls only.")
 results = click.option(
@@ -136,7 +181,7 @@ def out(default: str) -> Callable[[Command], Command]:
     """Return the option that names the folder of what is measured."""
     return click.option(
         "--out",
-        type=click.Path(path_type=Path),
+        type=Output(),
         metavar="FOLDER",
         help=f"Where the results go. Default: {default}.",
     )
@@ -305,7 +350,9 @@ def new_directory(name: str) -> Path:
     """Return the directory of a run that was given none; no other run is given the same."""
     from datetime import UTC, datetime
 
-    return Path("out", f"{name}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}")
+    path = Path("out", f"{name}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}")
+    require_writable(path)
+    return path
 
 
 def say(text: object, *, before: str = "", err: bool = False) -> None:

@@ -107,6 +107,7 @@ def files_by_form(values: Iterable[str]) -> dict[str, Path]:
             raise _options.wrong(
                 "--report", f"{name!r:.200}: no file can be made there; make its folder"
             )
+        _options.require_writable(files[form], "--report")
     return files
 
 
@@ -124,6 +125,8 @@ def write_text(path: Path, text: str) -> None:
 
 def print_place(path: Path, *, verbose: bool) -> None:
     """Say where the artifacts lie, and what shows more of them."""
+    if is_quiet():
+        return
     more = f"More: coldwarm show {shlex.quote(str(path))} --verbose"
     say(f"Artifacts: {path}" if verbose else more, before="\n")
 

@@ -76,8 +76,7 @@ def run() -> int:
         click.echo(error.message)
         return ExitCode.USAGE
     except click.ClickException as error:
-        vars(error)["message"] = _shown(error.message)
-        error.show()
+        click.echo(f"coldwarm: {_shown(_usage(error))}", err=True)
         return ExitCode.USAGE  # its own codes have 1 for something else
     except ColdwarmError as error:
         first, *others = _words(error)
@@ -92,6 +91,14 @@ def run() -> int:
         click.echo(f"coldwarm: {_shown(words)}", err=True)
         return ExitCode.USAGE
     return code if isinstance(code, int) else ExitCode.FINE
+
+
+def _usage(error: click.ClickException) -> str:
+    """Return what was wrong with the arguments, and where the right ones are told."""
+    text = " ".join(error.format_message().split()).rstrip(".")
+    context = getattr(error, "ctx", None)
+    more = f"; see {context.command_path} --help" if context is not None else ""
+    return f"{text[:1].lower()}{text[1:]}{more}"
 
 
 def _shown(text: str) -> str:

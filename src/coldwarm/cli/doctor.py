@@ -60,7 +60,7 @@ class _Doctor(Command):
 @click.option("-m", "module", metavar="MODULE", help="Run a module, as `python -m` does.")
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=_options.Output(),
     metavar="FILE",
     help="Write the report here. Default: standard error; of a page, doctor.html.",
 )
@@ -83,13 +83,13 @@ class _Doctor(Command):
 )
 @click.option(
     "--perfetto",
-    type=click.Path(path_type=Path),
+    type=_options.Output(),
     metavar="FILE",
     help="Write a trace for https://ui.perfetto.dev.",
 )
 @click.option(
     "--warmup",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=_options.Output(dir_okay=False),
     metavar="FILE",
     help="Write a script that compiles beforehand what the program compiles with JAX.",
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from coldwarm.cli import _output
+from coldwarm.cli import _options, _output
 from coldwarm.cli._commands import Command
 from coldwarm.cli._options import say
 from coldwarm.errors import ContractError, InvalidResultError, UsageError
@@ -34,7 +34,7 @@ _SHOWN = 3
 )
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=_options.Output(),
     metavar="PATH",
     help="File; of asv, the folder of its results. Default: standard output.",
 )

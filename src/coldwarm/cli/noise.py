@@ -43,6 +43,7 @@ _SAMPLE_NAME, _SAMPLE_INPUT = "coldwarm.functions.sample:work", "x=f64[8192]"
 @_options.threshold
 @_options.seed
 @_options.threads
+@_options.out("out/noise-TIME")
 @_options.output(*_output.EVERY_FORM)
 def _command(
     target: str | None,
@@ -54,6 +55,7 @@ def _command(
     threshold: str,
     seed: int,
     threads: int | None,
+    out: Path | None,
     form: str,
 ) -> int:
     """Measure which differences can be trusted on this machine.
@@ -71,6 +73,7 @@ def _command(
     measured: dict[Literal["warm", "cold"], bool] = {"warm": warm, "cold": cold}
     if inputs and target is None:
         raise click.UsageError("--input belongs to a TARGET; name one, or leave --input out")
+    folder = out or _options.new_directory("noise")
     with open_progress(PlainConsole(stderr=True, quiet=is_quiet())) as progress:
         report = _measure(
             target,
@@ -83,7 +86,7 @@ def _command(
             threads=threads,
             listener=progress,
         )
-    kept = recompute.keep_noise(report, _options.new_directory("noise"))
+    kept = recompute.keep_noise(report, folder)
     _output.emit(form, report, lambda: view.document(report))
     if form == "text" and not is_quiet():
         say(f"Kept for `coldwarm compare`: {kept}", before="\n")

@@ -18,7 +18,6 @@ from coldwarm.report.formats import load, names
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from coldwarm.contracts.catalogue import Kind
     from coldwarm.contracts.result import Measured
     from coldwarm.report.formats import Format
     from coldwarm.report.verdict_table import VerdictTable
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=_options.Output(),
     metavar="PATH",
     help="File, or folder for figures. Default: report.html, … beside the first RESULT.",
 )
@@ -77,11 +76,11 @@ def _command(
         runs = [run for one in read for run in one.runs]
         for run in runs:
             _output.tell(run.path, run.otherwise)
-        judged = [told for one in read for told in one.verdicts]
+        verdicts = [told for one in read for told in one.verdicts]
         if comparing:
             files = _compared(runs, _options.parts(allowed, "--allow"), named, place.name)
-        elif judged:
-            files = _with_verdicts(runs, judged, named, place.name)
+        elif verdicts:
+            files = _with_verdicts(runs, verdicts, named, place.name)
         else:
             files = made.files(runs, place.name)
     folder = place.parent if made.suffix else place
@@ -106,39 +105,12 @@ def _read(path: Path, stack: ExitStack) -> _Read:
         UsageError: there is nothing of that kind.
         ContractError: a file does not keep its contract, or says what its evidence does not say.
     """
-    from coldwarm.catalogue import stored
-    from coldwarm.contracts.catalogue import INDEXES
-    from coldwarm.publish import layout
-    from coldwarm.publish.archive import unpacked
+    from coldwarm.cli._catalogue import judged, results_in
     from coldwarm.runner import recompute
 
-    if path.is_file() and path.suffix != ".json":
-        path = stack.enter_context(unpacked(path))
-    if (path / layout.INDEX).is_file():
-        runs = sorted((path / layout.RESULTS).glob("*/"))
-        kinds = [kind for kind in INDEXES if stored.kind_of(path / kind) is not None]
-        verdicts = [_judged(path / kind, kind) for kind in kinds]
-        return _Read([recompute.read(run) for run in runs], verdicts)
-    kind = stored.kind_of(path)
-    if kind is not None and path.exists():
-        return _Read([], [_judged(path, kind)])
-    return _Read([recompute.read(path)], [])
-
-
-def _judged(path: Path, kind: Kind) -> VerdictTable:
-    """Return verdicts that follow from their evidence."""
-    from coldwarm.catalogue import stored
-    from coldwarm.catalogue.catalogue_document import verdict_table
-    from coldwarm.cli._catalogue import proved
-    from coldwarm.contracts.codec import load_as
-    from coldwarm.contracts.environment import ENVIRONMENT, Environment
-
-    found = stored.read(path, kind)
-    again = proved(path, found)
-    file = found.folder / ENVIRONMENT
-    environments = [run.environment for run in found.runs.values() if run.environment is not None]
-    environment = load_as(Environment, file) if file.is_file() else next(iter(environments), None)
-    return verdict_table(again.index, environment, again.reasons, len(found.held.otherwise))
+    found = results_in(path, stack)
+    runs = [recompute.read(one) for one, kind in found if kind is None]
+    return _Read(runs, [judged(one, kind)[1] for one, kind in found if kind is not None])
 
 
 def _with_verdicts(
@@ -178,7 +150,7 @@ def _compared(
     Raises:
         UsageError: there are not two results, or this format has no comparison.
     """
-    from coldwarm.cli.compare import judged
+    from coldwarm.cli import compare
     from coldwarm.contracts.policy import THRESHOLDS, Policy
 
     if len(read) != len("AB"):
@@ -186,7 +158,7 @@ def _compared(
         raise UsageError(text)
     made = _able(named, lambda one: one.compared, "--compare")
     first, second = read
-    comparison = judged([first], [second], Policy(thresholds=dict(THRESHOLDS)), allowed)
+    comparison = compare.judged([first], [second], Policy(thresholds=dict(THRESHOLDS)), allowed)
     return made(comparison, (first, second), name)
 
 

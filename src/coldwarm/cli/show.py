@@ -8,7 +8,12 @@ import rich_click as click
 
 from coldwarm.cli import _options, _output
 from coldwarm.cli._commands import Command
+from coldwarm.cli._options import say
 from coldwarm.cli.run import print_run
+from coldwarm.errors import UsageError
+
+_OF_SEVERAL = {"text", "markdown"}
+"""Forms that several results can be shown in, one below the other."""
 
 
 @click.command("show", cls=Command, example="coldwarm show out/mine")
@@ -22,15 +27,37 @@ def _command(directory: Path, form: str, *, verbose: bool) -> None:
     packed or not. Nothing is measured: everything is computed again from what was measured, and a
     file that says anything else is refused.
     """
+    from contextlib import ExitStack
+    from functools import partial
+
+    from coldwarm.cli._catalogue import judged, results_in
+
+    with ExitStack() as stack:
+        found = results_in(directory, stack)
+        if len(found) > 1 and form not in _OF_SEVERAL:
+            names = ", ".join(path.name for path, _ in found)
+            text = f"{directory} holds {names}; {form} is of one: leave --format out"
+            raise UsageError(text)
+        for path, kind in found:
+            if len(found) > 1 and form == "text":
+                say(path.name, before="\n")
+            if kind is None:
+                _show(path, form, verbose=verbose)
+            else:
+                results, table = judged(path, kind)
+                _output.emit(form, results, partial(getattr, table, "document"))
+
+
+def _show(path: Path, form: str, *, verbose: bool) -> None:
     from coldwarm.contracts.policy import Policy
     from coldwarm.report import bench
     from coldwarm.runner import recompute
     from coldwarm.stats.bench_report import bench_report
 
-    suite, cases, otherwise = recompute.read_run(directory)
-    _output.tell(directory, otherwise)
+    suite, cases, otherwise = recompute.read_run(path)
+    _output.tell(path, otherwise)
     if form != "json" and suite.suite == "bench" and cases:
-        report, plan = bench_report(suite, cases, str(directory), Policy())
+        report, plan = bench_report(suite, cases, str(path), Policy())
         _output.emit(
             form,
             report,

@@ -106,7 +106,7 @@ def _render(path: str, content: Content) -> bytes | None:
 @click.option(
     "--out",
     required=True,
-    type=_PATH,
+    type=_options.Output(),
     metavar="FOLDER",
     help="Folder of the snapshot, a new or an empty one.",
 )
@@ -373,7 +373,7 @@ def _compare(a: Path, b: Path, form: str) -> None:
 @click.option(
     "--out",
     required=True,
-    type=_PATH,
+    type=_options.Output(),
     metavar="FOLDER",
     help="Folder of the replica, a new or an empty one.",
 )
@@ -502,7 +502,7 @@ def _publish(out_dir: Path, original: Snapshot, report: Replication) -> None:
 @click.argument("directory", metavar="DIR", type=_PATH)
 @click.option(
     "--out",
-    type=_PATH,
+    type=_options.Output(),
     metavar="FILE",
     help="Archive to write. Default: ID.tar.gz beside DIR.",
 )

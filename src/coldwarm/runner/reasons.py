@@ -234,6 +234,8 @@ _REASONS = {
     "left_until_exit": "calls left {n_functions:# function} to be called at the end of the process",
     "signal_pending": "the call has set an alarm, whose handler runs after it",
     "failed_before": "{label} failed before it was measured: {parts}{where:place}",
+    "relative_imports": "{label} has relative imports, and {folder} has no __init__.py: make it, or"
+    " write {module} in the folder above",
     "inspection_late": "the time budget was over while {label} was inspected, which calls it twice",
     "cannot_start": "{label:label}{program} cannot be started: {text}",
     "own_cache": "{label:label}{module} sets {setting} by itself, so that no process of it starts"

@@ -451,7 +451,7 @@ def keep_noise(report: NoiseReport, folder: Path) -> Path:
     """
     path = folder / _NOISE
     try:
-        folder.mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
         path.write_bytes(codec.encode(report))
     except OSError as error:
         message = f"{path}: cannot be written: {error.strerror}"

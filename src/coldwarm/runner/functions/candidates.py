@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import errno
 import hashlib
 import os
@@ -240,10 +241,25 @@ def _why(target: Target, error: ProcessFailedError) -> Reason:
     if kind in _OF_TARGETS:
         code = "name_missing" if kind == MissingNameError.__name__ else "unusable"
         return because(code, label=target.label, text=raised["text"])
+    if kind == ImportError.__name__ and target.path and _is_relative(target.path):
+        folder = target.path.parent.name
+        module = f"{folder}.{target.path.stem}:{target.name}".removesuffix(":")
+        return because("relative_imports", label=target.label, folder=folder, module=module)
     where = f"{target.path.name}, line {error.line}" if target.path and error.line else ""
     file = target.path.name if target.path else str(target.module)
     label = f"{target.label} ({target.text})" if target.name else file
     return because("failed_before", error.reason, label=label, where=where)
+
+
+def _is_relative(path: Path) -> bool:
+    """Say whether a file imports relatively, and lies in no package that Python would know."""
+    if (path.parent / "__init__.py").is_file():
+        return False
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return False
+    return any(isinstance(one, ast.ImportFrom) and one.level for one in ast.walk(tree))
 
 
 def program_of(target: Target) -> str:
