@@ -109,6 +109,11 @@ def _remember_config(context: click.Context, _: click.Parameter, value: Path | N
     context.meta[_CONFIG] = value or context.meta.get(_CONFIG)
 
 
+def _remember_no_config(context: click.Context, _: click.Parameter, value: object) -> None:
+    if value:
+        context.meta[_CONFIG] = Path(os.devnull)
+
+
 def _choose_color(context: click.Context, _: click.Parameter, value: str | None) -> None:
     if value not in {"always", "never"}:
         return
@@ -151,6 +156,14 @@ def everywhere(*, hidden: bool) -> list[click.Option]:
             hidden=hidden,
             callback=_remember_config,
             help="Read defaults from this file, not from the nearest pyproject.toml.",
+        ),
+        click.RichOption(
+            ["--no-config"],
+            is_flag=True,
+            expose_value=False,
+            hidden=hidden,
+            callback=_remember_no_config,
+            help="Read defaults from no file.",
         ),
     ]
 
@@ -254,6 +267,8 @@ def _defaults(context: click.Context, given: Mapping[str, Any]) -> dict[str, Any
 
 def _file(context: click.Context, given: Mapping[str, Any]) -> Path | None:
     named = given.get("config") or context.meta.get(_CONFIG)
+    if given.get("no_config"):
+        return None
     if named:
         return Path(named)
     folder = Path.cwd()

@@ -180,6 +180,7 @@ time_budget = click.option(
 def out(default: str) -> Callable[[Command], Command]:
     """Return the option that names the folder of what is measured."""
     return click.option(
+        "-o",
         "--out",
         type=Output(),
         metavar="FOLDER",

@@ -59,6 +59,7 @@ class _Doctor(Command):
 )
 @click.option("-m", "module", metavar="MODULE", help="Run a module, as `python -m` does.")
 @click.option(
+    "-o",
     "--out",
     type=_options.Output(),
     metavar="FILE",

@@ -33,6 +33,7 @@ _SHOWN = 3
     help=f"Tool that is to read it: {', '.join(formats.names())}.",
 )
 @click.option(
+    "-o",
     "--out",
     type=_options.Output(),
     metavar="PATH",

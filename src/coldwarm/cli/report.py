@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     "results", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RESULT..."
 )
 @click.option(
+    "-o",
     "--out",
     type=_options.Output(),
     metavar="PATH",

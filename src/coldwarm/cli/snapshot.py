@@ -104,6 +104,7 @@ def _render(path: str, content: Content) -> bytes | None:
 @click.argument("results", metavar="RESULT...", nargs=-1, required=True, type=_PATH)
 @click.option("--id", "snapshot_id", required=True, metavar="ID", help="Its name, for good.")
 @click.option(
+    "-o",
     "--out",
     required=True,
     type=_options.Output(),
@@ -371,6 +372,7 @@ def _compare(a: Path, b: Path, form: str) -> None:
 )
 @click.argument("folder", metavar="DIR", type=_PATH)
 @click.option(
+    "-o",
     "--out",
     required=True,
     type=_options.Output(),
@@ -501,6 +503,7 @@ def _publish(out_dir: Path, original: Snapshot, report: Replication) -> None:
 @_command.command(name="package", example="coldwarm snapshot package mine-1")
 @click.argument("directory", metavar="DIR", type=_PATH)
 @click.option(
+    "-o",
     "--out",
     type=_options.Output(),
     metavar="FILE",
