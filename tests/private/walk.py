@@ -52,7 +52,7 @@ def forms(command: click.Command) -> list[str]:
 def files(command: click.Command) -> set[str]:
     """Return the options that name a file or a folder."""
     return {
-        one.opts[0]
+        max(one.opts, key=len)
         for one in command.params
         if isinstance(one, click.Option) and isinstance(one.type, click.Path) and not one.hidden
     }
