@@ -156,10 +156,15 @@ def test_the_picture_shows_what_the_readme_says() -> None:
     labels = set(re.findall(r"(fit_\w+)\.py:fit", text))
     assert labels
     assert [one for one in labels if one not in picture] == []
-    answers = re.findall(r"`([^`]* calls on)`", text)
     drawn = re.sub(r"<[^>]+>|\s+|&#160;", "", picture)
-    assert answers
-    assert [one for one in answers if one.replace(" ", "") not in drawn] == []
+    said = text.partition("bench.svg)")[2].partition("\n| ")[0]
+    numbers = re.findall(r"\d+,\d+", said)
+    ratios = [
+        f"{low}–{high}×" for low, high in re.findall(r"([\d.]+)\s+to\s+([\d.]+)\s+times", said)
+    ]
+    assert numbers
+    assert len(ratios) == 3
+    assert [one for one in (*numbers, *ratios) if one not in drawn] == []
 
 
 def notebooks() -> list[Path]:
