@@ -193,7 +193,7 @@ def _opened(path: Path, kind: Kind) -> Iterator[Stored]:
         yield stored.read(path, kind)
 
 
-def proved(path: Path, found: Stored) -> Again:
+def _proved(path: Path, found: Stored) -> Again:
     """Return stored results judged again; what is stored otherwise is told.
 
     Raises:
@@ -216,7 +216,7 @@ def judged(path: Path, kind: Kind) -> tuple[Results, VerdictTable]:
     from coldwarm.contracts.environment import ENVIRONMENT, Environment
 
     found = stored.read(path, kind)
-    again = proved(path, found)
+    again = _proved(path, found)
     file = found.folder / ENVIRONMENT
     environments = [run.environment for run in found.runs.values() if run.environment is not None]
     environment = load_as(Environment, file) if file.is_file() else next(iter(environments), None)
@@ -312,7 +312,7 @@ def _print_compared(a: Path, b: Path, kind: Kind, form: str) -> ExitCode:
 
     singular = kind.removesuffix("s")
     with _opened(a, kind) as first, _opened(b, kind) as second:
-        sides = {"a": proved(a, first), "b": proved(b, second)}
+        sides = {"a": _proved(a, first), "b": _proved(b, second)}
     differing = changed(*(one.index.verdicts for one in sides.values()))
     if form == "json":
         rows: list[dict[str, Any]] = [

@@ -309,7 +309,7 @@ def _what_it_shows(observation: Observation) -> _Shown:
     rejected although its start was good.
     """
     if observation.status != "ok" or not observation.blocks:
-        return _Shown(observation.cache_mode, outcome(observation), observation.status == "ok")
+        return _Shown(observation.cache_mode, _outcome(observation), observation.status == "ok")
     refused = next(iter(rejected([observation], WARM)), None)
     if refused is not None:
         return _Shown(WARM, f"rejected: {with_advice(refused)}")
@@ -330,7 +330,7 @@ def _kind(observation: Observation, mode: CacheMode) -> str:
     return "by default" if observation.cache_settings == "framework_default" else "memory kept"
 
 
-def outcome(observation: Observation) -> str:
+def _outcome(observation: Observation) -> str:
     """Say how a process ended: ``ok``, or ``failed: timeout``."""
     if observation.reason is None:
         return observation.status
