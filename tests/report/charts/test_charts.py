@@ -11,9 +11,10 @@ import pytest
 from tests.contracts import samples
 from tests.report.charts import conftest
 
+from coldwarm.contracts.answer import CallRange
 from coldwarm.contracts.result import OwnCandidate
-from coldwarm.report.charts import every
-from coldwarm.report.charts.chart import COLOURS, _luminance, ink_on, looks, shown
+from coldwarm.report.charts import every, strips
+from coldwarm.report.charts.chart import COLOURS, UNKNOWN, _luminance, ink_on, looks, shown
 from coldwarm.report.charts.marks import ticks
 from coldwarm.report.charts.workload import Workload, workloads
 from coldwarm.stats.answers import answers
@@ -119,6 +120,31 @@ def test_the_strip_is_the_answer(charts: dict[str, Chart], workload: Workload) -
     for chart in (charts["answer"], charts["break_even"]):
         crossings = chart.data.get("crossings", ())
         assert all(row["candidate"] in workload.looks for row in crossings)
+
+
+def test_of_two_that_may_be_the_cheapest_the_strip_has_both_colours(workload: Workload) -> None:
+    assert workload.answer
+    by_calls = workload.answer.reading("process")
+    assert by_calls
+    names = list(workload.looks)[:3]
+    parts = [(1, 9, names[:1]), (10, 99, names[:2]), (100, None, names)]
+    told = [
+        CallRange(
+            from_calls=begin,
+            to_calls=end,
+            cheapest=among[0] if len(among) == 1 else None,
+            among=among,
+        )
+        for begin, end, among in parts
+    ]
+    answer = msgspec.structs.replace(
+        workload.answer, by_calls=[msgspec.structs.replace(by_calls, ranges=told)]
+    )
+    drawn = strips.answer(replace(workload, answer=answer))
+    assert drawn
+    colours = [(row["colour"], row["upper"], row["lower"]) for row in drawn.data["cheapest"]]
+    first, second = (workload.looks[name].colour for name in names[:2])
+    assert colours == [(first, "", ""), (UNKNOWN, first, second), (UNKNOWN, "", "")]
 
 
 def test_nothing_measured_is_no_figure() -> None:

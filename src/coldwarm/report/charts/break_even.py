@@ -61,9 +61,10 @@ def break_even(workload: Workload, width: int = WIDTH) -> Chart | None:
             "From the start of one process to the end of its last call, both axes logarithmic: "
             "flat at the left, where a line is all start, and rising where calls take over. The "
             "lowest line is the cheapest; a ring is where another one becomes it. Bands are 95 % "
-            "intervals of the expected total. Lines are pale where calls are more than were "
-            "measured: later ones are taken to cost what the last of those did. The strip below "
-            "has the colour of the cheapest, and is grey where these data cannot tell."
+            "intervals of the expected total, of fewer than five rounds what was seen. Lines are "
+            "pale where calls are more than were measured: later ones are taken to cost what the "
+            "last of those did. The strip below has the colour of the cheapest, of both where two "
+            "may be, and is grey where more may be."
         ),
         alt=f"Total time by number of calls. {_told(found['crossings'])}",
         spec=_panels(workload, found, panel, most, 2 if wide else 1),

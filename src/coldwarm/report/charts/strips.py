@@ -22,7 +22,7 @@ READINGS: dict[Caches, tuple[Reading, CacheMode]] = {
     "warm": ("cached", "cold_process_warm_cache"),
 }
 """By the state of the caches, what an answer calls it, and the cache mode."""
-_CANNOT_TELL = "cannot tell"
+_CANNOT_TELL = "not decided"
 _LEAST_SHOWN = 1000
 """Numbers of calls are shown up to this one at least."""
 _BEYOND = 30
@@ -46,7 +46,8 @@ def answer(workload: Workload, width: int = WIDTH) -> Chart | None:
         title="The cheapest candidate by number of calls",
         caption=(
             "Find your number of calls on the axis: the colour above it is the candidate with "
-            "which one process costs least in all. Grey is where these data cannot tell."
+            "which one process costs least in all. Of two colours, either may be the cheapest; "
+            "grey is where more than two may be."
         ),
         alt=f"The cheapest by number of calls in one process. {_told(found['cheapest'])}",
         spec={
@@ -99,10 +100,19 @@ def ranges(workload: Workload, most: int, width: int) -> list[Row]:
                     "ends": one.to_calls is not None,
                     "colour": colour,
                     "ink": ink_on(colour),
+                    **_halves(workload, names if look is None else []),
                     "text": next((t for t in texts if room > _LETTER * len(t) + 6), ""),
                 }
             )
     return found
+
+
+def _halves(workload: Workload, names: Sequence[str]) -> dict[str, str]:
+    """Return the colours of two that may be the cheapest; none of more."""
+    looks = [workload.looks.get(name) for name in names]
+    colours = [look.colour for look in looks if look is not None]
+    both = len(names) == len(colours) == 2  # noqa: PLR2004 - two stripes
+    return dict(zip(("upper", "lower"), colours if both else ("", ""), strict=True))
 
 
 def _told(found: Sequence[Row]) -> str:
@@ -117,7 +127,9 @@ def _told(found: Sequence[Row]) -> str:
 
 
 def _named(row: Row) -> str:
-    return f"one of {row['among']}" if row["cheapest"] == _CANNOT_TELL else str(row["cheapest"])
+    if row["cheapest"] != _CANNOT_TELL:
+        return str(row["cheapest"])
+    return f"{_CANNOT_TELL}: one of {row['among']}"
 
 
 def strip(caches: Caches, most: int, width: int, *, last: bool, title: bool) -> Spec:
@@ -149,6 +161,7 @@ def strip(caches: Caches, most: int, width: int, *, last: bool, title: bool) -> 
                     ],
                 },
             },
+            *(_half(index, field, x) for index, field in enumerate(("upper", "lower"))),
             {
                 "transform": [{"calculate": "sqrt(datum.from_calls * datum.end)", "as": "middle"}],
                 "mark": {"type": "text", "fontWeight": "bold", "fontSize": 11},
@@ -163,6 +176,20 @@ def strip(caches: Caches, most: int, width: int, *, last: bool, title: bool) -> 
     if title:
         made["title"] = {"text": MODE_NAMES[READINGS[caches][1]], "fontSize": 11, "offset": 2}
     return made
+
+
+def _half(index: int, field: str, x: Spec) -> Spec:
+    """Return the stripe of one of two that may be the cheapest; the text between has room."""
+    return {
+        "transform": [{"filter": f"datum.{field} != ''"}],
+        "mark": {"type": "rule", "strokeWidth": 3, "tooltip": None},
+        "encoding": {
+            "x": x,
+            "x2": {"field": "end"},
+            "y": {"value": 2.5 + 15 * index},
+            "color": {"field": field, "type": "nominal", "scale": None},
+        },
+    }
 
 
 def powers(most: int, width: int) -> list[int]:
