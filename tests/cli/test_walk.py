@@ -12,6 +12,7 @@ import rich_click as click
 from tests.started import coldwarm
 
 from coldwarm.cli import main
+from coldwarm.cli._commands import Commands
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,6 +66,14 @@ def test_help_fits_a_screen_and_begins_with_an_example(name: str) -> None:
     assert f"coldwarm {name}" in example
     assert all(one.help for one in options_of(name).values())
     assert context.command.get_short_help_str()
+
+
+def test_the_overview_has_the_first_line_of_each_command() -> None:
+    tree = main.cli
+    assert isinstance(tree, Commands)
+    own = {name: (context_of(name).command.help or "").split("\n\n")[0] for name in tree.summaries}
+    assert own == tree.summaries
+    assert own.keys() == set(tree.list_commands(ROOT))
 
 
 @pytest.mark.parametrize("name", EVERY)

@@ -65,7 +65,24 @@ class CommandGroup(click.RichGroup):
 
 
 class Commands(CommandGroup):
-    """The commands of the folder, each in the file that it is named after."""
+    """The commands of the folder, each in the file that it is named after.
+
+    The overview of them is printed from ``summaries`` and imports none of them.
+    """
+
+    def __init__(self, *given: Any, summaries: Mapping[str, str], **named: Any) -> None:  # noqa: ANN401 - click's own
+        """Keep the first line of each command's help."""
+        super().__init__(*given, **named)
+        self.summaries = summaries
+        self._prints_overview = False
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Print the overview."""
+        self._prints_overview = True
+        try:
+            super().format_help(ctx, formatter)  # type: ignore[arg-type] # rich-click narrows both
+        finally:
+            self._prints_overview = False
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands."""
@@ -77,6 +94,8 @@ class Commands(CommandGroup):
         """Return a command by name; ``None`` where there is no such file."""
         if cmd_name not in self.list_commands(ctx):
             return None
+        if self._prints_overview and cmd_name in self.summaries:
+            return click.RichCommand(name=cmd_name, help=self.summaries[cmd_name])
         command: click.Command = vars(import_module(f"{_PACKAGE}.{cmd_name}"))["_command"]
         return command
 

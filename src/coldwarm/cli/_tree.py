@@ -35,12 +35,37 @@ The options below may also stand behind a command. Each option of a command may 
 such as COLDWARM_BENCH_ROUNDS, or a default in pyproject.toml: [tool.coldwarm.bench] rounds = 5.
 """
 _PANELS = {
-    "Measure": ("bench", "run", "doctor", "noise"),
-    "Read results": ("show", "compare", "plan", "report", "export"),
-    "Test what is said": ("patterns", "claims"),
-    "Publish": ("snapshot", "validate"),
-    "Tools": ("env", "backends", "cases", "schema", "completion", "help"),
+    "Measure": {
+        "bench": "Compare functions of your own, cold and warm.",
+        "run": "Measure the cases of a suite, cold and warm.",
+        "doctor": "Run a Python program, and say where its time goes.",
+        "noise": "Measure which differences can be trusted on this machine.",
+    },
+    "Read results": {
+        "show": "Show a finished result: its answer, its table, its caveats.",
+        "compare": "Compare result B with result A: faster, slower, same or undecided.",
+        "plan": "Compute what a job will cost with each candidate.",
+        "report": "Write results as a page, a document or pictures.",
+        "export": "Export a result to another tool's format.",
+    },
+    "Test what is said": {
+        "patterns": "Measure advice for fast code: what to do against what not to do.",
+        "claims": "Test what articles say of compilers, here and now.",
+    },
+    "Publish": {
+        "snapshot": "Make and check results that others can verify and measure again.",
+        "validate": "Check that files are what coldwarm wrote.",
+    },
+    "Tools": {
+        "env": "Show the machine and the libraries that results name.",
+        "backends": "List the backends: version, and what is missing.",
+        "cases": "List the cases that `coldwarm run` can measure.",
+        "schema": "Print the JSON Schema of a file that coldwarm writes.",
+        "completion": "Print a script that lets a shell complete commands and options.",
+        "help": "Print the help of a command, as its --help does.",
+    },
 }
+"""By panel, each command with the first line of its help, which the overview shows."""
 _LOOK = {
     "options_table_column_types": ["opt_short", "opt_long_metavar", "help"],
     "append_metavars_help_string": "{}",
@@ -51,6 +76,7 @@ _LOOK = {
     cls=Commands,
     help=_HELP,
     params=everywhere(hidden=False),
+    summaries={name: text for one in _PANELS.values() for name, text in one.items()},
     panels=[click.RichCommandPanel(name, commands=[*one]) for name, one in _PANELS.items()],
     context_settings={
         "help_option_names": ["-h", "--help"],
