@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.intervals import apart, centre, median_interval, paired, paired_rows
+from coldwarm.stats.intervals import (
+    apart,
+    centre,
+    median_interval,
+    paired,
+    paired_rows,
+    student,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -125,3 +132,10 @@ def test_exchanging_the_sides_changes_the_sign(ours: list[float], theirs: list[f
     assert one.middle == pytest.approx(-other.middle)
     one, other = apart(ours, theirs, 0.97), apart(theirs, ours, 0.97)
     assert one.low == pytest.approx(-other.high)
+
+
+@given(st.floats(0.51, 0.9999), st.integers(1, 2000))
+def test_students_t_is_as_scipy_has_it(probability: float, freedom: int) -> None:
+    assert student(probability, freedom) == pytest.approx(
+        stats.t.ppf(probability, freedom), rel=1e-9
+    )

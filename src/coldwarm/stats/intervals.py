@@ -29,10 +29,10 @@ import math
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
 
 from coldwarm.contracts.answer import Summary
 from coldwarm.contracts.reasons import because
@@ -225,10 +225,38 @@ def joined(first: Interval, second: Interval) -> Interval:
     return Interval(middle, middle - down, middle + up)
 
 
+_HALVINGS = 60
+"""After which an angle below a right one is known to its last bit."""
+
+
 @cache
 def student(probability: float, freedom: int) -> float:
-    """Return a quantile of Student's t."""
-    return float(stdtrit(freedom, probability))
+    """Return a quantile of Student's t, for a probability of a half or more.
+
+    By halving the angle that holds it, of which the probability is a finite sum (Abramowitz and
+    Stegun, "Handbook of Mathematical Functions", 26.7.3 and 26.7.4).
+    """
+    low, high = 0.0, math.pi / 2
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if _within_angle(middle, freedom) < 2 * probability - 1:
+            low = middle
+        else:
+            high = middle
+    return math.sqrt(freedom) * math.tan(high)
+
+
+def _within_angle(angle: float, freedom: int) -> float:
+    """Return the probability that Student's t is within ± sqrt(freedom) * tan(angle)."""
+    odd = freedom % 2
+    square = math.cos(angle) ** 2
+    term = math.cos(angle) if odd else 1.0
+    total = 0.0
+    for place in range(1 + odd, freedom, 2):
+        total += term
+        term *= place / (place + 1) * square
+    found = math.sin(angle) * total
+    return 2 / math.pi * (angle + found) if odd else found
 
 
 def widened(total: Interval, number: float, middle: float, among: Interval) -> Interval:
@@ -381,10 +409,10 @@ def expected_half_width(n: int, confidence: float = CONFIDENCE) -> float:
 def expected_of_pairs(n: int, confidence: float) -> float:
     """Return that of the median of n >= 2 rounds of pairs, in their standard deviations."""
     if n > _BY_ORDER and not by_range(n, confidence):
-        return MEDIAN_ERROR * float(ndtri(0.5 + confidence / 2)) / math.sqrt(n)
+        return MEDIAN_ERROR * NormalDist().inv_cdf(0.5 + confidence / 2) / math.sqrt(n)
     return paired(_scores(n), confidence).high
 
 
 def _scores(n: int) -> list[float]:
     """Return where n normal values are expected in their order (Blom, 1958)."""
-    return [float(one) for one in ndtri((np.arange(1, n + 1) - 0.375) / (n + 0.25))]
+    return [NormalDist().inv_cdf((place - 0.375) / (n + 0.25)) for place in range(1, n + 1)]

@@ -37,11 +37,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import accumulate
+from statistics import NormalDist
 from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 from msgspec.structs import replace
-from scipy.special import ndtr
 
 from coldwarm.contracts.answer import Comparison
 from coldwarm.contracts.reasons import because
@@ -413,11 +413,11 @@ def _related(values: Sequence[float]) -> bool:
         return False
     ratio = float((np.diff(ranks) ** 2).sum()) / apart
     error = math.sqrt(4 * (n - 2) * (5 * n * n - 2 * n - 9) / (5 * n * (n + 1) * (n - 1) ** 2))
-    return bool(ndtr((ratio - 2) / error) < _FALSE_ALARMS)
+    return NormalDist().cdf((ratio - 2) / error) < _FALSE_ALARMS
 
 
 def _ranks(values: Sequence[float]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Return each value's rank, the mean one of ties: `scipy.stats` takes half a second to load."""
+    """Return each value's rank, the mean one of ties."""
     _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
     ranks: np.ndarray[tuple[int], np.dtype[np.float64]] = np.cumsum(counts) - (counts - 1) / 2
     return ranks[which]
