@@ -40,7 +40,7 @@ def test_a_bench_leads_with_its_answer_and_fails_by_kind_of_figure(tmp_path: Pat
     assert done.returncode == 1, done.stdout + done.stderr
     first, *lines = done.stdout.splitlines()
     assert re.match(r"FAIL +slow, warm call: .*× slower than quick; the limit is 20 %", first)
-    assert any(re.match(r"warm call +slow is \S+× slower than quick", one) for one in lines)
+    assert any(re.match(r"warm call +vs quick: slow \S+× slower", one) for one in lines)
     assert "Verdicts against" not in done.stdout
     assert lines[-1] == "More: coldwarm show out --verbose"
     # A line for each round, not for each process.

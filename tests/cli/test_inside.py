@@ -180,7 +180,7 @@ def test_what_cannot_be_used_is_wrong_usage(folder: Path, command: tuple[str, ..
 def test_closed_streams_are_nobodys_failure(folder: Path, closed: str) -> None:
     plan = ("--cold-only", "--rounds", "1", "--max-rounds", "1", "--out", "out")
     assert call(folder, "bench", "fit.py:fit", *plan, script=f'exec "$@" {closed}').returncode == 0
-    told = call(folder, "show", "out")
+    told = call(folder, "show", "out", "--verbose")
     assert "1 ok" in told.stdout
 
 
@@ -188,7 +188,7 @@ def test_closed_streams_are_nobodys_failure(folder: Path, closed: str) -> None:
 def test_a_crash_in_the_look_is_a_failed_candidate(folder: Path) -> None:
     """GIVEN one that ends its process THEN the other is measured, and the command ends with 3."""
     (folder / "fit.py").write_text(f"{FIT}\nimport os\ndef left(): os._exit(3)\n")
-    plan = ("--cold-only", "--time-budget", "9s", "--out", "out")
+    plan = ("--cold-only", "--time-budget", "9s", "--out", "out", "--verbose")
     done = call(folder, "bench", "fit.py:left", "fit.py:fit", *plan)
     assert done.returncode == ExitCode.FAILED, done.stderr
     assert "left (fit.py:left) failed before it was measured" in " ".join(done.stdout.split())

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 AS_ON = """
-import os, shutil, signal, sys
+import os, shutil, signal, sys, sysconfig
 
+sysconfig.get_config_vars()  # of the interpreter, which is Linux's
 system, *sys.argv = sys.argv[1:]
 sys.argv.insert(0, "coldwarm")
 # Other people's modules stay loaded, which know their systems themselves.

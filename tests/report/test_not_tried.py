@@ -42,8 +42,10 @@ if __name__ == "__main__":
 WHOLE = "not tried with other data: it has no arguments"
 SOME = "tried with other data in x, not in how (how: coldwarm can make no other data of it)"
 BESIDE = re.compile(r"× faster \(not tried\)")
-UNTOLD = re.compile(r"not decided\W+slowly, over_a_global not tried with other data")
-FEW = ("--warm-only", "--rounds", "5", "--max-rounds", "5")
+UNTOLD = re.compile(
+    r"not decided\W+over_a_global \S+× faster; slowly, over_a_global not tried with other data"
+)
+FEW = ("--warm-only", "--rounds", "5", "--max-rounds", "5", "--verbose")
 FORMS = ("terminal", "stored", "page.html", "page.md", "page.pdf")
 FACES = ("text", "html", "markdown")
 
@@ -75,7 +77,7 @@ def _shown(folder: Path, name: str, form: str) -> str:
     if form == "terminal":
         return (folder / f"{name}.txt").read_text("utf-8")
     if form == "stored":
-        return _run(folder, "show", name)
+        return _run(folder, "show", name, "--verbose")
     file = folder / f"{name}-{form}"
     if form == "page.pdf":
         pytest.importorskip("typst")

@@ -63,6 +63,9 @@ def opened(visit: Callable[..., Page], file: Path) -> Callable[..., Page]:
 
 
 def show(page: Page, figure: str) -> None:
+    page.evaluate(
+        "id => document.getElementById(id).closest('.fold')?.setAttribute('open', '')", figure
+    )
     page.locator(f"#{figure}").scroll_into_view_if_needed()
     page.wait_for_function(DRAWN, arg=figure)
 
@@ -211,6 +214,7 @@ def test_raw_data_downloads_with_all_digits(
     opened: Callable[..., Page], measured: Measured
 ) -> None:
     page = opened()
+    page.locator("#raw summary").click()
     with page.expect_download() as begun:
         page.locator('button.get[data-set="samples"]').first.click()
     lines = Path(begun.value.path()).read_text(encoding="utf-8").splitlines()
@@ -224,6 +228,31 @@ def test_raw_data_downloads_with_all_digits(
         for value in block.samples_s
     ]
     assert [float(line.split(",")[place]) for line in lines[1:]] == stored
+
+
+def test_a_link_opens_what_is_folded_and_paper_shows_all_of_it(
+    opened: Callable[..., Page],
+) -> None:
+    page = opened()
+    folded = page.locator("main .fold:not([open])")
+    before = folded.count()
+    page.evaluate("location.hash = '#how'")
+    page.locator("#how > .fold[open]").wait_for()
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert folded.count() == 0
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert folded.count() == before - 1
+
+
+def test_of_one_workload_the_starts_follow_the_answer(
+    visit: Callable[..., Page], tmp_path: Path
+) -> None:
+    run = made_up.write(tmp_path / "run", 1, 40, 3)
+    CliRunner().invoke(cli, ["report", str(run)], catch_exceptions=False)
+    page = visit(run / "report.html", 1280)
+    assert page.locator("#answers figure[data-kind=cold]").count() == 1
+    assert page.locator("figure[data-kind=cold]").count() == 1
 
 
 def test_the_first_tab_offers_the_answers(opened: Callable[..., Page]) -> None:

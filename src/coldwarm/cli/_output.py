@@ -74,7 +74,7 @@ def _shortened(document: Document) -> Document:
 
     roles = [one.role if isinstance(one, Terms) else None for one in document.blocks]
     answers = {"answer", "failure"}
-    kept = answers if "answer" in roles else {*roles} - {"care", "note", "legend"}
+    kept = answers if "answer" in roles else {*roles} - {"care", "brief", "note", "legend"}
     named = zip(document.blocks, roles, strict=True)
     return Document(document.title, tuple(block for block, role in named if role in kept))
 

@@ -209,6 +209,8 @@ class Lead(Record, frozen=True, kw_only=True):
     held_back: dict[str, Reason] = {}
     """By candidate, why nothing is told of it here: it was not tried with other data, or it keeps
     answers. Where it is the baseline, nothing is told at all."""
+    untried: list[Judged] = []
+    """Of those that were measured, but not tried with other data: how far from the baseline."""
 
     @property
     def faster(self) -> list[Judged]:

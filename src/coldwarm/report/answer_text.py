@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from msgspec.structs import replace
@@ -12,7 +12,7 @@ from coldwarm.contracts.base import EMPTY, FILLED, WARM
 from coldwarm.report import units
 from coldwarm.report.document import Piece
 from coldwarm.report.headline import bounds, ratio
-from coldwarm.report.sentences import counted, words
+from coldwarm.report.sentences import advice, counted, words
 from coldwarm.report.words import LOOP_HEADINGS, MARKS, MODE_NAMES, MOST_NAMED, either
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from coldwarm.contracts.reasons import Reason
 
 TITLE = "The answer"
-_CHEAPEST = "cheapest"
 _EXTRAPOLATED = " (extrapolated)"
 _DIGITS = 2
 """Digits of an estimate, whose bounds are told exactly."""
@@ -92,7 +91,7 @@ def _sure(by: ByCalls) -> Piece:
     measured = by.measured_calls
     reach = "" if measured is None else f"; beyond {units.count(measured)} calls extrapolated"
     rounds = counted(by.n_rounds or 0, "round")
-    return Piece(f" · {100 * by.confidence:g} %, {rounds}{reach}", "dim")
+    return Piece(f" · {100 * by.confidence:g} %, {rounds}{reach}", style="dim")
 
 
 def _joined(by: ByCalls) -> Iterator[Piece]:
@@ -160,7 +159,7 @@ def _who(by: ByCalls, one: CallRange, *, brief: bool = False) -> Iterator[Piece]
     """
     extrapolated = _EXTRAPOLATED if by.is_extrapolated(one.from_calls) else ""
     if one.cheapest is not None:
-        yield Piece(one.cheapest, "" if extrapolated else _CHEAPEST)
+        yield Piece(one.cheapest, "" if extrapolated else "cheapest")
         yield Piece(extrapolated)
         return
     if one.same_within is not None:
@@ -242,12 +241,15 @@ def _said(lead: Lead) -> Iterator[Piece]:
     """Say how the others stand to the baseline; in which caches, where these are not empty."""
     if lead.mode not in {WARM, EMPTY}:
         yield Piece(f"{MODE_NAMES[lead.mode]}: ")
-    if not lead.judged:
-        yield Piece("not decided", "undecided")
-        yield Piece(f": {_held(lead)}")
-        return
-    yield Piece(f"vs {lead.baseline}: ")
-    for place, part in enumerate(_parts(lead)):
+    parts = [*_parts(lead)]
+    if lead.untried:
+        seen = (f"{one.candidate} {ratio(one)}" for one in lead.untried[:MOST_NAMED])
+        parts.append([Piece("not decided", "undecided"), Piece(f": {', '.join(seen)}")])
+    if parts:
+        yield Piece(f"vs {lead.baseline}: ")
+    else:
+        parts = [[Piece("not decided", "undecided")]]
+    for place, part in enumerate(parts):
         yield Piece("; " if place else "")
         yield from part
     if lead.held_back:
@@ -274,8 +276,9 @@ def _parts(lead: Lead) -> Iterator[list[Piece]]:
         yield _directed(lead.slower)
     if len(lead.undecided) > MOST_NAMED:
         yield [_span(lead.undecided)]
-    else:
-        yield from ([Piece(f"{one.candidate} "), _open(one)] for one in lead.undecided)
+        return
+    for few, members in groupby(lead.undecided, key=lambda one: _few(one.reason)):
+        yield [*_open(few, [*members])]
 
 
 def _directed(judged: Sequence[Judged]) -> list[Piece]:
@@ -293,17 +296,26 @@ def _verdict(judged: Judged) -> Piece:
     return Piece(ratio(judged), judged.verdict)
 
 
-def _open(judged: Judged) -> Piece:
-    """Say how far a candidate is from the baseline where that is no verdict."""
-    few = _few(judged.reason)
-    low, high = judged.low, judged.high
-    if few is None or not low or not high:
-        between = bounds(judged)
-        return Piece(f"undecided{f' ({between})' if between else ''}", "undecided")
-    way = _way(low, high)
-    seen = bounds(judged) if way is None else units.factor(low, high, way)
-    rounds = {1: "1 round", 2: "both rounds"}.get(few, f"all {few} rounds")
-    return Piece(f"{seen} in {rounds}; a verdict needs {_NEEDED}", "undecided")
+def _open(few: int | None, judged: Sequence[Judged]) -> Iterator[Piece]:
+    """Say how far candidates are from the baseline where that is no verdict.
+
+    ``few``: the number of their rounds, where it is that which is too few for one.
+    """
+    for place, one in enumerate(judged):
+        yield Piece(f"{', ' if place else ''}{one.candidate} ")
+        between = _seen(one) if few else bounds(one)
+        yield Piece(
+            between if few else f"undecided{f' ({between})' if between else ''}", "undecided"
+        )
+    if few:
+        yield Piece(f" in {counted(few, 'round')}; a verdict needs {_NEEDED}")
+
+
+def _seen(one: Judged) -> str:
+    """Return all that was seen of a ratio, with its direction where all of it has one."""
+    low, high = one.low, one.high
+    way = _way(low, high) if low and high else None
+    return units.factor(low, high, way) if low and high and way else bounds(one) or "not compared"
 
 
 def _way(low: float, high: float) -> Literal["faster", "slower"] | None:
@@ -326,8 +338,11 @@ def _next_step(answer: Answer) -> Iterator[Line]:
     reasons = [one.reason for lead in answer.leads for one in lead.undecided]
     left_out = [one for by in answer.by_calls for one in by.left_out.values()]
     few = any(_few(one) is not None for one in reasons)
+    untried = [why for lead in answer.leads if lead.untried for why in lead.held_back.values()]
     if few or any(one.code == "few_processes" for one in left_out):
         yield Line("next step", (Piece(f"measure again with --rounds {_NEEDED}"),))
+    elif todo := next((found for why in untried if (found := advice(why))), ""):
+        yield Line("next step", (Piece(todo),))
     elif reasons or any(_is_open(one) for by in answer.by_calls for one in by.ranges):
         text = "a longer --time-budget, on an idle machine, narrows what is open"
         yield Line("next step", (Piece(text),))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from textwrap import shorten
 from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.contracts.base import WARM
@@ -42,8 +41,6 @@ _WORST_FIRST = [*KINDS.values(), "undecided"]
 """Labels of remarks; others come before all, for they say what is missing."""
 _MOST_BRIEF = 3
 """Lines of a short list."""
-_LINE = 62
-"""Characters of such a line beside its label."""
 
 
 class Remark(NamedTuple):
@@ -62,15 +59,15 @@ class Remark(NamedTuple):
 def brief(
     groups: Sequence[tuple[str, Sequence[Remark]]], of_all: Sequence[Remark]
 ) -> tuple[tuple[str, str], ...]:
-    """Return the worst remark of each label in a line, without its cure, and how many more are."""
+    """Return the worst remark of each label, without its cure, and how many more there are."""
     found: dict[str, list[str]] = {}
     for remark in sorted([*(one for _, r in groups for one in r), *of_all], key=_badness):
         found.setdefault(remark.label, []).append(remark.text)
-    lines = [(label, shorten(text, _LINE, placeholder=" …")) for label, (text, *_) in found.items()]
+    lines = [(label, text) for label, (text, *_) in found.items()]
     if len(lines) <= _MOST_BRIEF:
         return tuple(lines)
-    more = counted(len(lines) - _MOST_BRIEF + 1, "more caveat")
-    return (*lines[: _MOST_BRIEF - 1], ("", f"{more}: --verbose"))
+    more = counted(len(lines) - _MOST_BRIEF + 1, "caveat")
+    return (*lines[: _MOST_BRIEF - 1], ("more", f"{more}: --verbose"))
 
 
 def _badness(remark: Remark) -> int:

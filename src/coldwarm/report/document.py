@@ -16,17 +16,33 @@ if TYPE_CHECKING:
 
     from coldwarm.report.charts.chart import Chart
 
-_Role: TypeAlias = Literal["", "answer", "failure", "care", "legend", "note"]
-"""Role of a list of terms: ``care`` are caveats, ``legend`` explains the tables."""
+_Role: TypeAlias = Literal["", "answer", "failure", "care", "brief", "legend", "note"]
+"""Role of a list of terms: ``care`` are caveats, ``brief`` those that a terminal shows a line of
+each, ``legend`` explains the tables."""
 _Style: TypeAlias = Literal["", "strong", "dim", "name", "failure"]
 """How text is set apart; ``name`` is a name of the user's own, set as code where there is code."""
+
+_Tone: TypeAlias = Literal[
+    "",
+    "faster",
+    "slower",
+    "less",
+    "more",
+    "same",
+    "undecided",
+    "cheapest",
+    "failed",
+    "agrees",
+    "disagrees",
+]
+"""Verdict that a text gives, by which it has its colour; none for most."""
 
 
 class Piece(NamedTuple):
     """Part of a line: its text, and the verdict that it gives or else nothing."""
 
     text: str
-    verdict: str = ""
+    verdict: _Tone = ""
     style: _Style = ""
 
 

@@ -25,7 +25,7 @@ def text(document: Document) -> str:
 def _lines(block: Block, title: str) -> Iterator[str]:
     if isinstance(block, Notice):
         yield _annotation(*block)
-    elif isinstance(block, Terms) and block.role in {"answer", "care"}:
+    elif isinstance(block, Terms) and block.role in {"answer", "care", "brief"}:
         label = ""
         for term, meaning in block.items:
             label = term or label

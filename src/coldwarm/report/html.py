@@ -30,7 +30,7 @@ _COLOURS = {
     "failed": "#e0353f",
     "undecided": "#a06b00",
 }
-_FOLDED = {"care", "legend"}
+_FOLDED = {"care", "brief", "legend"}
 
 
 def fragment(document: Document) -> str:

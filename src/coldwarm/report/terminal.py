@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _WIDEST = 100
 _SPREAD = len(">999%")
 _LABEL = len("few processes")
+_GAP = 2
 _WIDEST_GAP = 3
 _VERDICT_STYLES = {
     "faster": "bold green",
@@ -113,11 +114,15 @@ def _(block: Shell, _width: int) -> list[Grid | Text]:
 
 
 @_laid_out.register
-def _(block: Terms, _width: int) -> list[Grid | Text]:
+def _(block: Terms, width: int) -> list[Grid | Text]:
     style = _ROLES.get(block.role, "")
-    grid = Grid.grid(padding=(0, 2, 0, 0))
+    grid = Grid.grid(padding=(0, _GAP, 0, 0))
     grid.add_column(min_width=_LABEL, no_wrap=True, style=style)
-    grid.add_column(style=style, overflow="fold")
+    if block.role == "brief":
+        room = width - max(_LABEL, *(len(term) for term, _ in block.items)) - 2 * _GAP
+        grid.add_column(max_width=room, no_wrap=True, overflow="ellipsis")
+    else:
+        grid.add_column(style=style, overflow="fold")
     for term, meaning in block.items:
         grid.add_row(
             Text(printable(term), "bold" if block.role == "answer" else ""), _line(meaning)

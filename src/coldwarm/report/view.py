@@ -178,7 +178,8 @@ def document(  # noqa: PLR0913 - what stands where, each by name
     if view.loops.rows:
         blocks += [Heading(loop_shares.LOOPS_TITLE), _shares(view.loops)]
     blocks += more
-    blocks += terms((*view.care, *care), "care", _CARE if verbose else "")
+    remarks = (*view.care, *care)
+    blocks += terms(remarks, "care", _CARE) if verbose else terms(remarks, "brief")
     blocks += terms((("not measured", why) for why in view.unavailable), "note")
     if verbose:
         blocks += terms(view.legend, "legend", "How to read this")

@@ -434,12 +434,15 @@ def _lead(cases: Sequence[CaseResult], mode: CacheMode) -> Lead | None:
     why = {case.candidate: held_back(case) for case in cases if case.candidate in compared}
     held = {candidate: reason for candidate, reason in why.items() if reason is not None}
     told = [] if baseline in held else [pair for pair in found if pair[0] not in held]
+    kept = {name for name, reason in held.items() if reason.code != "untried"}
+    aside = [] if baseline in kept else [pair for pair in found if pair not in told]
     return Lead(
         mode=mode,
         baseline=baseline,
         fastest=_fastest(told, baseline) if told else None,
         judged=[_judged(candidate, one) for candidate, one in told],
         held_back=held,
+        untried=[_judged(candidate, one) for candidate, one in aside if candidate not in kept],
     )
 
 

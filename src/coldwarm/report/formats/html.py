@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult, Measured
     from coldwarm.report.charts.chart import Chart
     from coldwarm.report.document import Block
-    from coldwarm.report.page.template import Section
+    from coldwarm.report.page.template import Drawing, Section
     from coldwarm.report.verdict_table import VerdictTable
     from coldwarm.report.view import Group, Row
 
@@ -105,6 +105,14 @@ def _part(measured: Measured, place: int) -> _Part:
         colours={name: c for one in drawn.values() for name, c in one.looks.items()},
         said={one.title: tuple(one.blocks(shown)) for one in sections()},
     )
+
+
+def _opening(parts: Sequence[_Part]) -> list[tuple[Section, Drawing]]:
+    """Return the figure that follows the answer; of several workloads, each has its own below."""
+    found = [one for part in parts for one in part.sections]
+    if len(found) > 1:
+        return []
+    return [(one, drawing) for one in found for drawing in one.drawings if drawing.kind == "cold"]
 
 
 def _figures(
@@ -181,6 +189,7 @@ def _with_verdicts(
         "page.html.j2",
         [one for each in parts for one in (each.together, *each.sections) if one is not None],
         parts=parts,
+        opening=_opening(parts),
         said=sections(),
         verdicts=verdicts,
         title=f"coldwarm: {', '.join(each.name for each in parts)}",

@@ -61,7 +61,7 @@ def _result(measured: Measured) -> Iterator[Block]:
         yield Heading(f"{suite.suite}, {suite.started_at[:10]}", 0)
     if suite is not None and suite.suite == "bench":
         report, plan = bench_report(suite, cases, measured.path, Policy())
-        yield from bench.document(report, suite, cases, plan, ratios=True).blocks
+        yield from bench.document(report, suite, cases, plan, verbose=True).blocks
     elif suite is not None:
         yield from view.document(suite, cases, answers=answers(cases), verbose=True).blocks
     yield from checked(cases)

@@ -39,6 +39,8 @@ class ReportSection:
     """What leads to it on the page."""
     title: str
     blocks: Callable[[ShownResult], Iterable[Block]]
+    stands_open: bool = False
+    """Whether the page shows it unasked; the others are folded."""
 
 
 @cache

@@ -24,4 +24,4 @@ def _blocks(shown: ShownResult) -> Iterator[Block]:
     yield from terms((("not measured", why) for why in shown.view.unavailable), "care")
 
 
-SECTION = ReportSection(place=1, anchor="trust", title="Caveats", blocks=_blocks)
+SECTION = ReportSection(place=1, anchor="trust", title="Caveats", blocks=_blocks, stands_open=True)

@@ -77,4 +77,6 @@ def _error(value: float | None) -> Cell:
     return Cell(units.MISSING if value is None else f"{value:.2g}", value=value)
 
 
-SECTION = ReportSection(place=2, anchor="correctness", title="Correct answers", blocks=_blocks)
+SECTION = ReportSection(
+    place=2, anchor="correctness", title="Correct answers", blocks=_blocks, stands_open=True
+)

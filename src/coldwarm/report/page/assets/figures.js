@@ -22,7 +22,8 @@ function theme() {
 
 // Every figure is there for two widths; one that is still too wide is made smaller by the style.
 function widthOf(place) {
-  return place.closest(".small") || place.clientWidth >= LOOKS.widths.wide ? "wide" : "narrow";
+  const room = place.clientWidth || place.closest("section").clientWidth; // folded, it has none
+  return place.closest(".small") || room >= LOOKS.widths.wide ? "wide" : "narrow";
 }
 
 function tip(_, event, item, value) {

@@ -38,6 +38,15 @@ document.addEventListener("toggle", (event) => {
   if (event.target.matches?.("details.data[open]")) showRows(event.target);
 }, true);
 
+// Where a link leads to what is folded, it opens.
+const reveal = () => {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  for (const one of [target?.closest(".fold"), target?.querySelector(":scope > .fold")]) if (one) one.open = true;
+  if (target?.closest(".fold")) target.scrollIntoView();
+};
+addEventListener("hashchange", reveal);
+reveal();
+
 document.addEventListener("click", async (event) => {
   const get = event.target.closest?.("button.get");
   if (!get) return;
@@ -68,7 +77,11 @@ addEventListener("resize", () => {
 // Paper is light, whoever prints. What is unpacked is drawn before the browser lays the paper out.
 let ofScreen;
 const forPaper = async () => {
-  ofScreen ??= { theme: document.documentElement.dataset.theme };
+  if (!ofScreen) {
+    const folded = Array.from(document.querySelectorAll(".fold:not([open])"));
+    ofScreen = { theme: document.documentElement.dataset.theme, folded };
+    for (const one of folded) one.open = true;
+  }
   document.documentElement.dataset.theme = "light";
   await Promise.all(figures.map(begin));
   await drawAgain();
@@ -78,6 +91,7 @@ addEventListener("afterprint", () => {
   if (!ofScreen) return;
   if (ofScreen.theme === undefined) delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = ofScreen.theme;
+  for (const one of ofScreen.folded) one.open = false;
   ofScreen = undefined;
   drawAgain();
 });
