@@ -49,6 +49,16 @@ def commands(group: click.Group, path: str = "") -> Iterator[str]:
             yield from commands(command, f"{path} {name}".strip())
 
 
+MOST_WORDS = 25_000
+"""Of all pages that are written by hand: a person reads what is short."""
+
+
+def test_the_guide_stays_short() -> None:
+    pages = [one for one in GUIDE.rglob("*.md") if not {"_build", "reference"} & {*one.parts}]
+    assert sum(len(one.read_text("utf-8").split()) for one in pages) <= MOST_WORDS
+    assert len([*(GUIDE / "how-to").glob("*.md")]) <= 13
+
+
 def test_every_command_has_a_page(reference: Path) -> None:
     group = importlib.import_module("coldwarm.cli.main").cli
     context = click.Context(group)

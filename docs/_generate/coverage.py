@@ -56,7 +56,7 @@ def _answers(results: Path) -> str:
     return (
         f"{title}\n{'-' * len(title)}\n\n"
         "What ``python -m benchmarks.answers --save`` found: in how many of the draws no range of\n"
-        "an :doc:`answer </how-to/answers>`, in none of its readings, leaves out the candidate\n"
+        "an :doc:`answer </how-to/bench>`, in none of its readings, leaves out the candidate\n"
         "that is truly the cheapest there, by the number of rounds.\n\n"
         f"{table(['', *numbers], held)}\n"
         "And at how many of the numbers of calls from 1 to a million, evenly on a log scale, a\n"

@@ -18,8 +18,8 @@ _MADE = {"reference", "_build", "out", ".venv"}
 _FENCE = re.compile(
     r"^(?P<fence>`{3,})(?P<language>[^\n]*)\n(?P<body>.*?)^(?P=fence)$", re.MULTILINE | re.DOTALL
 )
-_DEFINED = re.compile(r"^`(?P<command>coldwarm [^`\n]+)`\n: ", re.MULTILINE)
-"""A command that a list explains."""
+_DEFINED = re.compile(r"^(?:\| )?`(?P<command>coldwarm [^`\n]+)`(?: \||\n: )", re.MULTILINE)
+"""A command that a list or a table explains."""
 _HEADING = re.compile(r"^#+ ", re.MULTILINE)
 PROGRAMS = frozenset(
     {

@@ -34,7 +34,6 @@ CANNOT: dict[str, str] = {
     r"jax-cuda": "needs a GPU",
     r"--keyless|--issuer": "needs a person who signs in, and a network",
     r"snapshot replicate docs/results": "installs PyTorch with the CUDA libraries of its maker",
-    r": hyperfine ": "no package index has it; tests/integrations runs it where it is installed",
 }
 """Which commands are not run, by page and text, and why."""
 _SHORTER = (
@@ -85,15 +84,15 @@ _FITS = (
 BRINGS = {
     "docs/explanation/deceit.md": "pytest",
     "docs/how-to/ci.md": "pyyaml networkx",
-    "docs/how-to/formats.md": "asv pyperf pytest pytest-benchmark",
     "docs/how-to/install.md": "uv pipx",
+    "docs/how-to/report.md": "asv pyperf pytest pytest-benchmark",
     "docs/how-to/snapshot.md": "uv",
     "docs/how-to/tests.md": "pytest",
 }
 """What a page is about besides coldwarm: a reader of it has that."""
 ELSEWHERE = {
     "docs/how-to/ci.md": "project",
-    "docs/how-to/formats.md": "project",
+    "docs/how-to/report.md": "project",
     "docs/how-to/tests.md": "project",
 }
 """Pages whose readers are in a repository of their own; others are in one of coldwarm."""
@@ -106,12 +105,13 @@ _SIGNED = (
 )
 BEFORE: dict[str, tuple[str, ...]] = {
     "docs/how-to/patterns.md": ("coldwarm claims run pmap-recipe-works --out out/jax-0.6",),
-    "docs/how-to/formats.md": (
+    "docs/how-to/report.md": (
         f"coldwarm {_FITS} --out out/fits",
+        f"coldwarm {_FITS} --out out/base",
         "pytest -q test_fit.py --benchmark-json=test.json",
         "for n in 1 2 3; do pytest -q test_fit.py --benchmark-json=after-$n.json; done",
     ),
-    "docs/how-to/verify.md": _SIGNED,
+    "docs/how-to/snapshot.md": _SIGNED,
 }
 """What was typed before a page is read."""
 _PROGRAM = "def f(x):\n    return (x * 2.0).sum()\n"

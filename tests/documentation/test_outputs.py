@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.documentation.pages import ROOT
 
-PAGES = ("answers", "plan")
+PAGES = ("bench", "plan")
 CELLS = 6
 """First result, total and share compiling, with empty and with filled caches."""
 SHOWN = re.compile(

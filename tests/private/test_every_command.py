@@ -396,7 +396,7 @@ WAYS = {
 
 def test_sixty_are_planted() -> None:
     assert len(PLANTED) >= 60
-    guide = Path(__file__).parents[2] / "docs" / "how-to" / "private.md"
+    guide = Path(__file__).parents[2] / "docs" / "how-to" / "snapshot.md"
     said = f"it plants {len(PLANTED)} secrets and {len(TEXTS)} shapes of them"
     assert said in " ".join(guide.read_text("utf-8").split())
     assert len({one.body for one in ALL}) == len(ALL)

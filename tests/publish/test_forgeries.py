@@ -5,7 +5,6 @@ Each is wrong, or what it lies about is counted as only hashed in the first line
 
 from __future__ import annotations
 
-import re
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -215,9 +214,6 @@ def test_the_page_says_how_many_there_are() -> None:
     modes = len(forgeries.MODES)
     n_tried = modes * len(SNAPSHOTS) + 2 * len(PAGES) + len(forgeries.RUNS)
     n_tried += len(ARCHIVES) + len(disguised.SIGNATURES)
-    page = (ROOT / "docs" / "how-to" / "verify.md").read_text("utf-8")
-    assert f"| **all** | | **{n_tried}** |" in page
-    tried = page.partition("## What was tried")[2].partition("## ")[0]
-    rows = re.findall(r"\| (?:(\d) × )?(\d+) \|$", tried, re.MULTILINE)
-    assert sum(int(times or 1) * int(each) for times, each in rows) == n_tried
+    page = (ROOT / "docs" / "how-to" / "snapshot.md").read_text("utf-8")
+    assert f"tries {n_tried} forgeries" in page
     assert n_tried >= 200
