@@ -67,8 +67,8 @@ def _calls(answer: Answer) -> Iterator[Line]:
         yield from _rows(empty)
     if filled is not None and len(filled.candidates) + len(filled.left_out) > 1:
         yield Line(MODE_NAMES[FILLED], tuple(_joined(filled)))
-    if answer.by_calls and not answer.scenario:
-        yield from _unjudged(answer)
+    if answer.by_calls and not answer.scenario and (missing := left_out(answer)):
+        yield Line("not judged", (Piece(missing),))
     yield from (
         Line("further shape", (Piece(words(one)),))
         for one in answer.changes
@@ -204,8 +204,8 @@ def _rounded(number: int) -> str:
     return units.count(int(float(f"{number:.{_DIGITS - 1}e}")))
 
 
-def _unjudged(answer: Answer) -> Iterator[Line]:
-    """Yield of whom nothing is said, and why.
+def left_out(answer: Answer) -> str:
+    """Return of whom nothing is said, and why; empty where all are judged.
 
     What needs a device that is not here is no choice here; the list of cases has it.
     """
@@ -214,9 +214,7 @@ def _unjudged(answer: Answer) -> Iterator[Line]:
     said: dict[str, list[str]] = {}
     for candidate, reason in why.items():
         said.setdefault(words(reason), []).append(candidate)
-    text = "; ".join(f"{_listed(names)}: {reason}" for reason, names in said.items())
-    if text:
-        yield Line("not judged", (Piece(text),))
+    return "; ".join(f"{_listed(names)}: {reason}" for reason, names in said.items())
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -326,7 +324,7 @@ def _way(low: float, high: float) -> Literal["faster", "slower"] | None:
 def _few(reason: Reason) -> int | None:
     """Return the number of rounds where they are too few for a verdict; ``None``: they are not."""
     found = [reason, *reason.parts]
-    if all(one.code != "few_for_verdict" for one in found):
+    if not {"few_for_verdict", "few_processes_of"} & {one.code for one in found}:
         return None
     parts = [part for one in found for part in (one, *one.parts)]
     numbers = (one.values.get("n_rounds", one.values.get("n_processes")) for one in parts)

@@ -436,23 +436,42 @@ def _lead(cases: Sequence[CaseResult], mode: CacheMode) -> Lead | None:
     told = [] if baseline in held else [pair for pair in found if pair[0] not in held]
     kept = {name for name, reason in held.items() if reason.code != "untried"}
     aside = [] if baseline in kept else [pair for pair in found if pair not in told]
+    medians = {case.candidate: _median(case, mode) for case in cases}
     return Lead(
         mode=mode,
         baseline=baseline,
         fastest=_fastest(told, baseline) if told else None,
-        judged=[_judged(candidate, one) for candidate, one in told],
+        judged=[_judged(one, comparison, baseline, medians) for one, comparison in told],
         held_back=held,
-        untried=[_judged(candidate, one) for candidate, one in aside if candidate not in kept],
+        untried=[
+            _judged(one, comparison, baseline, medians)
+            for one, comparison in aside
+            if one not in kept
+        ],
     )
 
 
-def _judged(candidate: str, one: Comparison) -> Judged:
+def _median(case: CaseResult, mode: CacheMode) -> float | None:
+    """Return the figure that stands for a mode."""
+    if mode == WARM:
+        return case.warm.call_s.median if case.warm and case.warm.call_s else None
+    name = "total" if case.scenario else "ttfr"
+    cold = next((one for one in case.cold if one.cache_mode == mode), None)
+    return cold.seconds[name].median if cold and name in cold.seconds else None
+
+
+def _judged(
+    candidate: str, one: Comparison, baseline: str, medians: Mapping[str, float | None]
+) -> Judged:
+    """Return a verdict; of a single round, which is compared with nothing, what was seen in it."""
+    ours, theirs = medians.get(candidate), medians.get(baseline)
+    single = ours / theirs if one.ratio is None and ours and theirs else None
     return Judged(
         candidate=candidate,
         verdict=one.verdict,
-        ratio=one.ratio,
-        low=one.low,
-        high=one.high,
+        ratio=one.ratio or single,
+        low=one.low or single,
+        high=one.high or single,
         confidence=one.confidence,
         threshold=one.threshold,
         reason=one.reason,

@@ -308,14 +308,22 @@ class Chart:
         return {"$schema": _SCHEMA, **self.spec, "config": config(theme), "datasets": datasets}
 
 
-def standing_alone(chart: Chart, of: str, where: str) -> Chart:
-    """Return a figure with its title over it, and of what it is and where it is from below that."""
+def standing_alone(chart: Chart, of: str, where: str, left_out: str = "") -> Chart:
+    """Return a figure with its title over it, and of what it is and where it is from below that.
+
+    ``left_out``: which candidates are not in it, and why.
+    """
     said = " · ".join(filter(None, (of, where)))
+    missing = f"not judged: {left_out}" if left_out else ""
     title = {
         "text": chart.title,
-        "subtitle": said,
+        "subtitle": [said, missing] if missing else said,
         "fontSize": 14,
         "subtitleFontSize": 10,
         "offset": 12,
     }
-    return replace(chart, alt=f"{chart.alt} {said}.", spec={**chart.spec, "title": title})
+    return replace(
+        chart,
+        alt=" ".join(filter(None, (f"{chart.alt} {said}.", missing))),
+        spec={**chart.spec, "title": title},
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from coldwarm.report.answer_text import left_out
 from coldwarm.report.charts import break_even, scenarios, starts, strips, warm
 from coldwarm.report.charts.chart import file_name, standing_alone
 from coldwarm.report.charts.marks import WIDTH
@@ -68,6 +69,7 @@ def named(results: Sequence[Measured]) -> Iterator[tuple[str, Chart]]:
             alike = titles.count(titles[place]) > 1
             group = f"{titles[place]}-{place + 1}" if alike else titles[place]
             where = source(result, workload.answer)
+            missing = left_out(workload.answer) if workload.answer else ""
             for chart in charts(workload):
-                alone = standing_alone(chart, workload.title, where)
+                alone = standing_alone(chart, workload.title, where, missing)
                 yield f"{before}{group}-{chart.id}", alone

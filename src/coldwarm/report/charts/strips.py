@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from coldwarm.report.charts.chart import UNKNOWN, Chart, ink_on, shown
 from coldwarm.report.charts.marks import CALLS_AXIS, WIDTH, data, only
-from coldwarm.report.words import MODE_NAMES
+from coldwarm.report.words import MODE_NAMES, either
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,11 +84,11 @@ def ranges(workload: Workload, most: int, width: int) -> list[Row]:
             # Drawn up to where the next one begins, so that nothing is left open between them.
             end = min(to + 1, most)
             names = [shown(name) for name in one.among]
-            cheapest = _CANNOT_TELL if one.cheapest is None else shown(one.cheapest)
+            cheapest = _said(one)
             look = workload.looks.get(cheapest)
             colour = UNKNOWN if look is None else look.colour
             room = width * math.log10(end / one.from_calls) / math.log10(most)
-            texts = [" or ".join(names), cheapest] if look is None else [cheapest]
+            texts = [either(names), cheapest] if look is None else [cheapest]
             found.append(
                 {
                     "caches": caches,
@@ -105,6 +105,12 @@ def ranges(workload: Workload, most: int, width: int) -> list[Row]:
                 }
             )
     return found
+
+
+def _said(one: CallRange) -> str:
+    if one.same_within is not None:
+        return f"the same within {100 * one.same_within:g} %"
+    return _CANNOT_TELL if one.cheapest is None else shown(one.cheapest)
 
 
 def _halves(workload: Workload, names: Sequence[str]) -> dict[str, str]:
@@ -127,9 +133,10 @@ def _told(found: Sequence[Row]) -> str:
 
 
 def _named(row: Row) -> str:
-    if row["cheapest"] != _CANNOT_TELL:
-        return str(row["cheapest"])
-    return f"{_CANNOT_TELL}: one of {row['among']}"
+    said = str(row["cheapest"])
+    if said == row["among"]:
+        return said
+    return f"{said}: {'one of ' if said == _CANNOT_TELL else ''}{row['among']}"
 
 
 def strip(caches: Caches, most: int, width: int, *, last: bool, title: bool) -> Spec:

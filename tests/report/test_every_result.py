@@ -1,0 +1,171 @@
+"""Thirty stored results: each answer has a number and a next step, the same in every view."""
+
+from __future__ import annotations
+
+import re
+import tarfile
+from html import unescape
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.stats import results
+
+from coldwarm.contracts.reasons import because
+from coldwarm.report import html, markdown, terminal
+from coldwarm.report.answer_text import left_out, lines
+from coldwarm.report.charts import strips
+from coldwarm.report.charts.every import named
+from coldwarm.report.charts.workload import workloads
+from coldwarm.report.formats import load
+from coldwarm.report.view import document
+from coldwarm.runner import recompute
+from coldwarm.stats.answers import answers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from coldwarm.contracts.answer import Answer
+    from coldwarm.contracts.result import CaseResult, Measured
+    from coldwarm.report.document import Document
+
+ARCHIVES = Path(__file__).parents[2] / "docs" / "results"
+OPEN = ("not decided", "undecided", "a verdict needs", "no answer yet")
+
+
+def _three(n: int, others: tuple[float, float], scatter: float) -> list[CaseResult]:
+    """Make a reference and two candidates, of so many rounds each."""
+    speeds = {"numpy": 1.0, "jax_jit_cpu": others[0], "numba": others[1]}
+    return [
+        results.case(
+            place, speed, n, scatter, case=f"{name}{results.GROUP}", baseline=name == "numpy"
+        )
+        for place, (name, speed) in enumerate(speeds.items())
+    ]
+
+
+def _failing(n: int) -> list[CaseResult]:
+    name = f"numba{results.GROUP}"
+    why = because("stated", text="it ended with an error")
+    failed = results.case(3, 1.0, n, case=name, status="failed", reason=why)
+    return [*_three(n, (0.5, 1.0), 0.002)[:2], failed]
+
+
+MADE = {
+    **{f"decided, {n} rounds": _three(n, (0.4, 3.0), 0.002) for n in range(1, 10)},
+    **{f"open, {n} rounds": _three(n, (1.01, 0.98), 0.2) for n in range(1, 10)},
+    **{f"one fails, {n} rounds": _failing(n) for n in (1, 3, 5)},
+}
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Measured]:
+    """Results by what they are: made ones, and those that were measured and committed."""
+    folder = tmp_path_factory.mktemp("stored")
+    found = {
+        name: recompute.read(results.write(folder / str(place), cases))
+        for place, (name, cases) in enumerate(MADE.items())
+    }
+    (archive,) = ARCHIVES.glob("*.tar.gz")
+    with tarfile.open(archive) as packed:
+        packed.extractall(folder / "committed", filter="data")
+    committed = {one.name: one for one in folder.glob("committed/*/results/*")}
+    return {**found, **{name: recompute.read(one) for name, one in committed.items()}}
+
+
+def _answers(measured: Measured) -> Iterator[Answer]:
+    yield from answers(list(measured.cases.values()))
+
+
+def test_there_are_thirty(stored: dict[str, Measured]) -> None:
+    assert sum(len([*_answers(one)]) for one in stored.values()) >= 30
+
+
+def test_each_answer_has_a_number_and_a_next_step(stored: dict[str, Measured]) -> None:
+    for name, measured in stored.items():
+        for answer in _answers(measured):
+            said = {line.label: line.text for line in lines(answer)}
+            where = f"{name}, {answer.group}: {said}"
+            seen = " ".join(text for label, text in said.items() if label != "next step")
+            assert re.search(r"\d", seen) or "not judged" in said, where
+            if any(word in text for word in OPEN for text in said.values()):
+                assert said.get("next step"), where
+
+
+def test_rows_cover_every_number_of_calls_once(stored: dict[str, Measured]) -> None:
+    for name, measured in stored.items():
+        for answer in _answers(measured):
+            for by in answer.by_calls:
+                if by.ranges:
+                    assert by.ranges[0].from_calls == 1, name
+                    assert by.ranges[-1].to_calls is None, name
+                for one, other in pairwise(by.ranges):
+                    assert one.to_calls is not None
+                    assert other.from_calls == one.to_calls + 1, name
+
+
+def _flat(text: str) -> str:
+    """Return what is read, without marks and blanks of one view."""
+    return re.sub(r"[\s\\*`:|-]+", "", unescape(re.sub(r"<[^>]+>", " ", text)))
+
+
+@pytest.mark.parametrize("view", ["terminal", "markdown", "notebook", "page"])
+def test_every_view_says_the_same(stored: dict[str, Measured], view: str) -> None:
+    for name, measured in stored.items():
+        cases, suite = list(measured.cases.values()), measured.suite
+        assert suite is not None
+        told = answers(cases)
+        shown = _shown(view, measured, document(suite, cases, answers=told))
+        flat = _flat(shown)
+        for answer in told:
+            for line in lines(answer):
+                assert _flat(line.text) in flat, f"{name}: {line}"
+
+
+def _shown(view: str, measured: Measured, said: Document) -> str:
+    if view == "terminal":
+        return terminal.text(said, 80)
+    if view == "markdown":
+        return markdown.text(said)
+    if view == "notebook":
+        return html.fragment(said)
+    (page,) = load("html").files([measured], "page.html").values()
+    return page.decode().partition("<script")[0]
+
+
+def test_the_figures_say_what_the_rows_say(stored: dict[str, Measured]) -> None:
+    """Ranges, who may be the cheapest in each, and, over every figure, who is not judged."""
+    for name, measured in stored.items():
+        cases = list(measured.cases.values())
+        for workload in workloads(cases, answers(cases)):
+            answer = workload.answer
+            assert answer is not None, name
+            found = strips.ranges(workload, 10**9, 500)
+            told = [
+                (
+                    begin,
+                    end,
+                    "same" if one.same_within else one.cheapest or "not decided",
+                    one.among,
+                )
+                for caches, (reading, _) in strips.READINGS.items()
+                if (by := answer.reading(reading))
+                for one in by.ranges
+                if (begin := one.from_calls) < 10**9 and (end := min(one.to_calls or 10**9, 10**9))
+            ]
+            drawn = [
+                (
+                    row["from_calls"],
+                    row["to_calls"],
+                    re.sub("^the (same).*", r"\1", str(row["cheapest"])),
+                    str(row["among"]).split(", "),
+                )
+                for row in found
+            ]
+            assert drawn == told, name
+        for _, chart in named([measured]):
+            over = str(chart.spec["title"])
+            for answer in answers(cases):
+                missing = left_out(answer)
+                assert missing in over or answer.workload not in over, name
