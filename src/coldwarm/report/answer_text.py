@@ -243,10 +243,11 @@ def _said(lead: Lead) -> Iterator[Piece]:
     if lead.untried:
         seen = (f"{one.candidate} {ratio(one)}" for one in lead.untried[:MOST_NAMED])
         parts.append([Piece("not decided", "undecided"), Piece(f": {', '.join(seen)}")])
-    if parts:
-        yield Piece(f"vs {lead.baseline}: ")
-    else:
-        parts = [[Piece("not decided", "undecided")]]
+    if not parts:
+        yield Piece("not decided", "undecided")
+        yield Piece(f": {_held(lead)}")
+        return
+    yield Piece(f"vs {lead.baseline}: ")
     for place, part in enumerate(parts):
         yield Piece("; " if place else "")
         yield from part
