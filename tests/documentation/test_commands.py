@@ -42,17 +42,17 @@ _SHORTER = (
     (r"(--suite scenarios)$", r"\1 --backend numpy"),
     (r"--backend numpy,jax_eager_cpu,\S+ --backend \S+", "--backend numpy"),
     (r"(--suite full) --time-budget \S+", r"\1 --time-limit 20s"),
+    (r"noise (.*)--time-budget \S+", r"noise \1--time-limit 40s"),
     (r"--time-budget \S+", "--rounds 1 --max-rounds 1"),
     (r"(snapshot replicate)", r"\1 --time-limit 20s"),
     (r"--time-limit", "--time-budget"),
     (r"--(max-)?rounds \d+", r"--\1rounds 1"),
     (
-        r"(coldwarm (?:bench|run) (?!.*(--max-rounds|--time-budget)).*)",
+        r"(coldwarm (?:bench|run) (?!.*(--max-rounds|--time-budget|--resume)).*)",
         r"\1 --rounds 1 --max-rounds 1",
     ),
     (r"(coldwarm noise)", r"\1 numpy:sum --input a=f64[1000]"),
     (r"numpy:sum --input a=f64\[1000\] fit", "fit"),
-    (r"noise (.*)--time-budget \S+", r"noise \1--time-budget 40s"),
     (r"(--then bench)", r"\1 --rounds 2"),
     (r"patterns run$", "patterns run key-reuse"),
     (r"claims run$", "claims run pmap-recipe-works"),
@@ -85,7 +85,7 @@ BRINGS = {
     "docs/explanation/deceit.md": "pytest",
     "docs/how-to/ci.md": "pyyaml networkx",
     "docs/how-to/install.md": "uv pipx",
-    "docs/how-to/report.md": "asv pyperf pytest pytest-benchmark",
+    "docs/how-to/report.md": "asv pyperf pytest pytest-benchmark typst",
     "docs/how-to/snapshot.md": "uv",
     "docs/how-to/tests.md": "pytest",
 }
@@ -327,7 +327,8 @@ def _repository(folder: Path, examples: Path) -> None:
     (folder / "benchmarks").mkdir(exist_ok=True)
     shutil.copy2(examples / "github" / "benchmarks" / "guard.py", folder / "benchmarks")
     _write(folder, THERE)
-    shutil.copy2(folder / "train.py", folder / "train_before.py")
+    for place in filter(Path.exists, (folder, folder / "examples" / "doctor")):
+        shutil.copy2(folder / "train.py", place / "train_before.py")
     git(folder, "init", "--quiet", "--initial-branch=main")
     git(folder, "add", "--all")
     git(folder, "commit", "--quiet", "--message", "before")

@@ -28,7 +28,7 @@ def test_a_changed_option_is_refused_by_name(interrupted: Lab) -> None:
     before = interrupted.journal()
     done = interrupted.run(*SHORT, "--seed", "7", "--resume")
     assert done.code == 2
-    assert "option seed: 0 is now 7 changed since it started" in done.one_line()
+    assert "something has changed: --seed was 0 and is 7;" in done.one_line()
     assert kept(interrupted, [line for line in before if line.endswith(b"\n")])
     assert not (interrupted.out / "suite.json").exists()
 
@@ -61,7 +61,7 @@ def test_a_changed_source_is_refused_by_name(bench: Lab) -> None:
         text.write("# another line\n")
     done = bench.run(*plan, "--resume")
     assert done.code == 2
-    assert "cannot be resumed: the source of workload own changed" in done.one_line()
+    assert "something has changed: the source of workload own;" in done.one_line()
     bench.assert_clean()
 
 

@@ -209,6 +209,10 @@ def _restored_observations(ledger: Ledger, folder: Path, *, trusted: bool) -> li
     return lost
 
 
+_TYPED = {"min_runs": "rounds", "max_runs": "max-rounds", "timeout_s": "timeout"}
+"""What is typed for an option whose field has another name."""
+
+
 def _refuse_changes(first: Header, now: dict[str, Any], machine: Environment) -> None:
     """Refuse to go on where the parts of a run would not belong together.
 
@@ -218,7 +222,7 @@ def _refuse_changes(first: Header, now: dict[str, Any], machine: Environment) ->
         ResumeError: the options, the environment or a source changed since.
     """
     changed = [
-        f"option {name}: {first.options.get(name)!r} is now {value!r}"
+        f"--{_TYPED.get(name, name.replace('_', '-'))} was {first.options.get(name)} and is {value}"
         for name, value in now["options"].items()
         if first.options.get(name) != value and name not in {"time_budget_s", "option_origins"}
     ]
@@ -237,8 +241,8 @@ def _refuse_changes(first: Header, now: dict[str, Any], machine: Environment) ->
         changed += [f"{d.name}: {d.a} became {d.b}" for d in differing] or ["the environment"]
     if changed:
         text = (
-            f"this run cannot be resumed: {'; '.join(changed[:4])} changed since it started;"
-            " put it back, or start a new run in another --out"
+            f"this run cannot be resumed, as something has changed: {'; '.join(changed[:4])};"
+            " put it back (without options a run is resumed with its own), or name another --out"
         )
         raise ResumeError(text)
 
