@@ -58,6 +58,10 @@ ODD = """
     def thing(x):
         return object()
 
+    class Held:
+        def twice(self):
+            return 2.0
+
     def sleeps(x):
         time.sleep(0.05)
         return x
@@ -89,7 +93,12 @@ BEFORE = "failed before it was measured"
         (("odd.py:goood", *X), "goood: odd has no 'goood'; it has good, "),
         (("odd.py:size", *X), "size: odd:size is a int, which cannot be called"),
         (("odd.py:add", *X), "add: add takes x, y; give y as --input, too"),
-        (("odd.py:add",), "add: add takes x, y: give each as --input x=f32[512,512], or name a"),
+        (("odd.py:add",), "add: it takes x, y: give each as --input x=f32[512,512], or name a"),
+        (("odd.py:Held.twice",), "Held.twice: it is a method: name a factory, a function without"),
+        (
+            ("odd.py:Held().twice",),
+            "'odd.py:Held().twice' names no function; a name has no brackets",
+        ),
         (("odd.py:good", *X, "--input", "z=1"), "good: good takes x; there is no input z"),
         (("odd.py",), "odd.py marks no function; name one: odd.py:NAME, or put @coldwarm.workload"),
         (

@@ -38,6 +38,21 @@ def _used_s() -> float:
     return used.user + used.system + used.children_user + used.children_system
 
 
+def _how_to_give(name: str, positions: "list[str]") -> str:
+    """Say how arguments are given to a function that has got none."""
+    owner = name.rpartition(".")[0]
+    if owner and positions[:1] == ["self"]:
+        return (
+            "it is a method: name a factory, a function without arguments that gives it an object,"
+            f" as in return {name}, ({owner}(…),)"
+        )
+    names = ", ".join(positions) or "arguments"
+    return (
+        f"it takes {names}: give each as --input {(positions or ['x'])[0]}=f32[512,512], or name a"
+        " factory, which is called without arguments and returns function and arguments"
+    )
+
+
 class _Inspection:
     """Inspection of one candidate."""
 
@@ -90,12 +105,7 @@ class _Inspection:
             self.first_ns = _now_ns() - begin_ns
             return found, arguments.Call((), {}), 0
         if not inputs:
-            names = ", ".join(signature.positions) or "arguments"
-            text = (
-                f"{self.spec['name']} takes {names}: give each as --input"
-                f" {(signature.positions or ['x'])[0]}=f32[512,512], or name a factory"
-            )
-            raise target.TargetError(text)
+            raise target.TargetError(_how_to_give(self.spec["name"], signature.positions))
         from numpy.random import default_rng
 
         self.placement = self.spec["placement"] or arguments.framework_of(found, self.module)

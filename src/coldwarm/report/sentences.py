@@ -32,7 +32,8 @@ CAUTION_ADVICE: dict[CautionKind, str] = {
     "bytecode": "run python -m compileall on the folders that they are installed in",
     "counts": "look for what depends on the moment, such as an order of sets or a random shape",
     "other_calls": "quote the figure for the calls that it is of",
-    "untried": "give the data as arguments of the function, for calls with other data to be made",
+    "untried": "give the data as arguments of the function; a factory may return both, as in"
+    " `return fit, (x, y)`",
     "allocator": "put `bytes(2**25 - 2**16)` into the program, before its loop",
 }
 """By kind of caution, what a person can do about it."""

@@ -206,6 +206,9 @@ _REASONS = {
     "begins_not_reported": "JAX before 0.6.1 does not report when a step begins",
     "no_compile_events": "this version of PyTorch reports no compile events",
     "no_compiler": "no compiler that reports its steps was imported",
+    "no_arguments_given": "{candidate_names}: no arguments, so no call with other data can be made,"
+    " and none will be named the fastest; press Ctrl-C, and give the data as arguments: a factory,"
+    " a function without arguments, may return the function and them: return fit, (x, y)",
     "inspecting": "calling each of {candidate_names} twice, to check the answers",
     "unusable": "{label:label}{text}",
     "name_missing": "{label:label}{text}",
@@ -279,7 +282,8 @@ _ADVICE = {
     " called without what it keeps",
     "slow_after_pause": "quote the figure for calls in a row alone",
     "collecting": "add it, or quote the figure without it as such",
-    "untried": "give the data as arguments of the function, for calls with other data to be made",
+    "untried": "give the data as arguments of the function; a factory may return both, as in"
+    " `return fit, (x, y)`",
     "unlike_for_others": "let a factory draw the data, or give them by --input, if it is to answer"
     " for any",
     "constants_folded": "give the arrays as arguments of the jitted function",

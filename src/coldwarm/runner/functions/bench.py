@@ -103,6 +103,9 @@ class FunctionBench:
         listener.note(because("inspecting", candidate_names=labels))
         crashed: dict[str, CrashedError] = {}
         inspected = inspect(self.candidates, setting, crashed if self.goes_on else None)
+        blind = [one.target.label for one in inspected if not one.found.arguments]
+        if blind and len(inspected) > 1:
+            listener.note(because("no_arguments_given", candidate_names=blind))
         reference = next((one for one in inspected if one.target.label == self.reference), None)
         reference = reference or inspected[0]
         _write_moves(inspected, reference, setting)

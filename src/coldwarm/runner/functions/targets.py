@@ -102,6 +102,9 @@ def _parse(text: str) -> Target:
     place, colon, name = rest.rpartition(":")
     if not colon:
         place, name = rest, ""
+    if not all(part.isidentifier() for part in name.split(".") if name):
+        what = "a name has no brackets or signs: make the object in the file, and name that"
+        raise UsageError(f"{text!r} names no function; {what}")
     if place.endswith(".py"):
         path = Path(place).expanduser().resolve()
         if not path.is_file():
