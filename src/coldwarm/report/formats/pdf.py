@@ -107,7 +107,7 @@ def _result(measured: Measured) -> Iterator[Block]:
     told = answers(cases)
     where = source(measured, told[0] if told else None)
     found = workloads(cases, told)
-    view = suite_view(measured.suite, cases, told, verbose=False) if measured.suite else None
+    view = suite_view(measured.suite, cases, told) if measured.suite else None
     groups = {group.title: group for group in view.groups} if view else {}
     title = measured.suite.suite if measured.suite else cases[0].case
     yield Heading(f"Validation report: {title}", 0)
