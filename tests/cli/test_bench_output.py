@@ -88,3 +88,17 @@ def test_a_report_that_could_not_be_written_is_refused_before_anything_is_measur
     assert done.returncode == 2
     assert said in " ".join(done.stderr.split())
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
+def test_what_stands_in_the_way_of_an_answer_is_said_before_it_is_measured(tmp_path: Path) -> None:
+    pytest.importorskip("numba")
+    source = "import numba\ndef one(x=1.0):\n    return x\ndef two(x=1.0):\n    return x\n"
+    (tmp_path / "both.py").write_text(source, encoding="utf-8")
+    once = ["--rounds", "1", "--max-rounds", "1"]
+    done = coldwarm("bench", "both.py:one", "both.py:two", *once, cwd=tmp_path)
+    before = done.stderr.partition("measuring with")[0]
+    assert "one, two: they share a file, so each first result has the import of numba" in before
+    assert "one, two: no arguments, so no call with other data can be made" in before
+    done = coldwarm("bench", "both.py:one", "both.py:two", *once, "--warm-only", cwd=tmp_path)
+    assert "share a file" not in done.stderr

@@ -206,6 +206,8 @@ _REASONS = {
     "begins_not_reported": "JAX before 0.6.1 does not report when a step begins",
     "no_compile_events": "this version of PyTorch reports no compile events",
     "no_compiler": "no compiler that reports its steps was imported",
+    "imports_shared": "{candidate_names}: they share a file, so each first result has the import of"
+    " {framework_names}; to see what each one's own imports cost, give each a file of its own",
     "no_arguments_given": "{candidate_names}: no arguments, so no call with other data can be made,"
     " and none will be named the fastest; press Ctrl-C, and give the data as arguments: a factory,"
     " a function without arguments, may return the function and them: return fit, (x, y)",

@@ -42,7 +42,7 @@ from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 from coldwarm.worker import gate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -106,6 +106,9 @@ class FunctionBench:
         blind = [one.target.label for one in inspected if not one.found.arguments]
         if blind and len(inspected) > 1:
             listener.note(because("no_arguments_given", candidate_names=blind))
+        for names, loaded in _sharing(inspected) if set(options.cache_modes) - {WARM} else ():
+            values = {"candidate_names": names, "framework_names": loaded}
+            listener.note(because("imports_shared", **values))
         reference = next((one for one in inspected if one.target.label == self.reference), None)
         reference = reference or inspected[0]
         _write_moves(inspected, reference, setting)
@@ -132,6 +135,17 @@ class FunctionBench:
         np.savez(path, *answer)
         _write_moves([reference, given], given, self.setting)
         path.replace(self.setting.answer(label))
+
+
+def _sharing(inspected: Sequence[Inspected]) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield candidates of one file that imports frameworks, and which it imports."""
+    by_file: dict[str, list[Inspected]] = {}
+    for one in inspected:
+        by_file.setdefault(one.found.file or one.target.label, []).append(one)
+    for members in by_file.values():
+        loaded = sorted({name for one in members for name in one.found.counters})
+        if len({one.target.name for one in members}) > 1 and loaded:
+            yield [one.target.label for one in members], loaded
 
 
 def _tell_short_budget(
