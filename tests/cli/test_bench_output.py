@@ -64,7 +64,7 @@ def test_a_bench_leads_with_its_answer_and_fails_by_kind_of_figure(tmp_path: Pat
     assert re.search(
         r"^::warning file=sums.py,title=slow%3A warm call slower::", done.stdout, re.MULTILINE
     )
-    assert "::notice title=coldwarm%3A warm call::slow is " in done.stdout
+    assert "::notice title=coldwarm%3A warm call::vs quick: slow " in done.stdout
     assert (tmp_path / "told.github").read_text(encoding="utf-8") == done.stdout
     assert codec.load_as(BenchReport, tmp_path / "told.json").complete
     assert "| `slow` | warm call | slower |" in (tmp_path / "told.markdown").read_text("utf-8")
