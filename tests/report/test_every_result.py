@@ -165,6 +165,8 @@ def test_the_figures_say_what_the_rows_say(stored: dict[str, Measured]) -> None:
             ]
             assert drawn == told, name
         for _, chart in named([measured]):
+            totals = list(chart.data.get("totals", ()))
+            assert all(row["low_s"] is None or row["low_s"] > 0 for row in totals), name
             over = str(chart.spec["title"])
             for answer in answers(cases):
                 missing = left_out(answer)

@@ -348,8 +348,18 @@ def _bounds(one: Costs, job: Job) -> tuple[float, float] | tuple[None, None]:
             middle = expected_s([(1.0, one.series[name])])
             among = paired(list(one.by_shape.values()), CONFIDENCE).not_negative
             found = widened(found, number, middle, among)
-    found = Interval(found.middle, found.low - _kept_s(one, job), found.high)
-    return found.not_negative.ends
+    low = max(found.low - _kept_s(one, job), _starts_low_s(one, job))
+    return Interval(found.middle, low, found.high).not_negative.ends
+
+
+def _starts_low_s(one: Costs, job: Job) -> float:
+    """Return the lower bound of what a job costs before its warm calls, which it is at least."""
+    terms = [
+        (float(number), one.series[name])
+        for name, number in job.terms.items()
+        if name != WARM_CALL and number > 0
+    ]
+    return (seen(terms) or expected(terms)).low if terms else 0.0
 
 
 def _kept_s(one: Costs, job: Job) -> float:
