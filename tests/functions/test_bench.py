@@ -82,7 +82,7 @@ def test_what_a_bench_leaves_can_be_shown_planned_and_compared(fit: Desk) -> Non
     assert fit.bench(*asked).code == 0
     assert fit.bench(*asked, "--out", again).code == 0
     assert fit.command("validate", fit.out).code == 0
-    shown = fit.command("show", fit.out)
+    shown = fit.command("show", fit.out, "--verbose")
     assert shown.code == 0
     assert "baseline: fit" in shown.out
     planned = fit.command("plan", fit.out, "--calls", "100")

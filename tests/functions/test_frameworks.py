@@ -172,7 +172,7 @@ def test_a_function_that_compiles_in_each_call_is_told_what_to_do(desk: Desk) ->
             return jax.jit(lambda v: jnp.sin(v) @ v.T)(x)
         """,
     )
-    done = desk.bench("each.py:each", "--input", "x=f32[50,50]")
+    done = desk.bench("each.py:each", "--input", "x=f32[50,50]", "--verbose")
     said = " ".join((done.out + done.err).split())
     cure = "build the jitted function once, outside of the function that is called"
     assert "rejected: every call compiled: " in said
