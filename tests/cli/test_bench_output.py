@@ -100,5 +100,11 @@ def test_what_stands_in_the_way_of_an_answer_is_said_before_it_is_measured(tmp_p
     before = done.stderr.partition("measuring with")[0]
     assert "one, two: they share a file, so each first result has the import of numba" in before
     assert "one, two: no arguments, so no call with other data can be made" in before
+    assert re.search(
+        r"^shared file +each first result has all that both.py imports: numba",
+        done.stdout,
+        re.MULTILINE,
+    )
     done = coldwarm("bench", "both.py:one", "both.py:two", *once, "--warm-only", cwd=tmp_path)
     assert "share a file" not in done.stderr
+    assert "shared file" not in done.stdout

@@ -26,7 +26,7 @@ from coldwarm.report.words import KINDS, MARKS, MODE_NAMES, mode_name
 from coldwarm.stats.cautions import severity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from coldwarm.contracts.answer import Caution, CautionKind
     from coldwarm.contracts.base import CacheMode
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 _DRIFTS = "drifts_across"
 _WORST_FIRST = [*KINDS.values(), "undecided"]
 """Labels of remarks; others come before all, for they say what is missing."""
+_FRAMEWORKS = {"jax", "numba", "torch"}
 _MOST_BRIEF = 3
 """Lines of a short list."""
 
@@ -141,7 +142,21 @@ def of_group(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> tuple[R
 
 def of_suite(cases: Sequence[CaseResult]) -> tuple[Remark, ...]:
     """Return what holds for the machine, or for figures and verdicts of all groups."""
-    return (*_noisy(cases), *_precision(cases), *_few(cases), *_undecided(cases))
+    return (*_shared(cases), *_noisy(cases), *_precision(cases), *_few(cases), *_undecided(cases))
+
+
+def _shared(cases: Sequence[CaseResult]) -> Iterator[Remark]:
+    """Yield candidates of one file that loads frameworks: each start pays for all of them."""
+    by_file: dict[str, list[CaseResult]] = {}
+    for case in cases:
+        if case.cold and case.protocol.own is not None and case.protocol.own.target:
+            by_file.setdefault(case.protocol.own.target.rpartition(":")[0], []).append(case)
+    for file, members in by_file.items():
+        loaded = {one for c in members for seen in c.observations for one in seen.versions}
+        targets = {case.protocol.own and case.protocol.own.target for case in members}
+        if len(targets) > 1 and (frameworks := sorted(loaded & _FRAMEWORKS)):
+            text = f"each first result has all that {file} imports: {', '.join(frameworks)}"
+            yield Remark("shared file", text, "give each candidate a file of its own")
 
 
 def _of_kind(cases: Iterable[CaseResult], kind: CautionKind) -> OfCases:
