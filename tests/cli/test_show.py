@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
+import pytest
 from tests.started import coldwarm
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
@@ -33,3 +37,36 @@ def test_what_is_no_result_is_told_in_one_line(tmp_path: Path) -> None:
         assert done.returncode in {2, 3}
         (said,) = done.stderr.strip().splitlines()
         assert text in said
+
+
+@pytest.mark.parametrize(
+    ("command", "file"),
+    [
+        (["show", "-"], RESULTS / "ml-scenarios-2026-11-22-b.tar.gz"),
+        (["validate", "-"], RESULTS / "ml-scenarios-2026-11-22-b.tar.gz.sha256"),
+        (["show", "-"], Path(os.devnull)),
+    ],
+)
+def test_standard_input_is_read_as_a_file_is(command: list[str], file: Path) -> None:
+    with file.open("rb") as stream:
+        words = [sys.executable, "-m", "coldwarm", *command]
+        done = subprocess.run(words, stdin=stream, capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr
+    if file.suffix == ".gz":
+        assert done.returncode == 0
+        assert "The answer" in done.stdout
+    else:
+        assert done.returncode in {2, 3}
+
+
+def test_arguments_are_read_from_a_file(tmp_path: Path) -> None:
+    (archive,) = RESULTS.glob("*.tar.gz")
+    (tmp_path / "arguments").write_text(f"{archive}\n\n--format\nmarkdown\n", encoding="utf-8")
+    done = coldwarm("show", "@arguments", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "## The answer" in done.stdout
+    done = coldwarm("show", "@none", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "coldwarm: @none: arguments cannot be read from none: No such file or directory\n"
+    )

@@ -26,6 +26,27 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
+def _with_files(arguments: Sequence[str]) -> list[str]:
+    """Return arguments, each ``@FILE`` replaced by those in it, one a line, as in pytest and ruff.
+
+    Raises:
+        UsageError: a file cannot be read.
+    """
+    found: list[str] = []
+    for argument in arguments:
+        if not argument.startswith("@"):
+            found.append(argument)
+            continue
+        try:
+            lines = Path(argument[1:]).read_text(encoding="utf-8").splitlines()
+        except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it is no text"
+            text = f"{argument}: arguments cannot be read from {argument[1:]}: {why}"
+            raise UsageError(text) from None
+        found += [line.strip() for line in lines if line.strip()]
+    return found
+
+
 def _refuse_empty(arguments: Sequence[str]) -> None:
     """Refuse arguments that say nothing: what an unset variable gives would choose everything.
 
@@ -61,6 +82,8 @@ class CommandGroup(click.RichGroup):
         known, command, rest = super().resolve_command(ctx, args)
         own = getattr(command, "own", None)  # of one that hands the others on
         _refuse_empty(rest if own is None else own(rest))
+        if own is None and not isinstance(command, click.Group):
+            rest = _with_files(rest)
         return known, command, rest
 
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _Verdict = TypeVar("_Verdict", bound=str)
 _Kind = TypeVar("_Kind", bound=str)
+_GZIP = b"\x1f\x8b"
 _MOST_RUNS = 10_000
 _MOST_THREADS = 65_536
 _UNITS_S = {"s": 1.0, "m": 60.0, "h": 3600.0}
@@ -122,6 +123,44 @@ class Output(click.Path):
         path = Path(str(super().convert(value, param, ctx)))
         require_writable(path, "--out" if param is None else param.opts[-1])
         return path
+
+
+class Input(click.Path):
+    """A path that is read; ``-`` is standard input, a JSON file or an archive."""
+
+    def __init__(self) -> None:
+        """Take a file or a folder."""
+        super().__init__(path_type=Path)
+
+    def convert(
+        self,
+        value: str | os.PathLike[str],
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> Path:
+        """Return the path."""
+        return input_path(str(super().convert(value, param, ctx)))
+
+
+def input_path(text: str) -> Path:
+    """Return a path; of ``-``, that of a file with standard input, which goes with the command.
+
+    Raises:
+        UsageError: standard input is a terminal.
+    """
+    if text != "-":
+        return Path(text)
+    import tempfile
+
+    if sys.stdin.isatty():
+        message = "- reads standard input, which is a terminal; name a file, or send one: < FILE"
+        raise UsageError(message)
+    data = sys.stdin.buffer.read()
+    folder = tempfile.TemporaryDirectory(prefix="coldwarm-")
+    get_current_context().call_on_close(folder.cleanup)
+    path = Path(folder.name) / ("stdin.tar.gz" if data[:2] == _GZIP else "stdin.json")
+    path.write_bytes(data)
+    return path
 
 
 cold_only = click.option("--cold-only", is_flag=True, help="Measure fresh processes only.")

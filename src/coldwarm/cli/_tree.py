@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from difflib import get_close_matches
 from errno import EACCES, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS
 from pathlib import Path
 
@@ -121,8 +122,12 @@ def run() -> int:
 
 def _usage(error: click.ClickException) -> str:
     """Return what was wrong with the arguments, and where the right ones are told."""
-    text = " ".join(error.format_message().split()).rstrip(".")
     context = getattr(error, "ctx", None)
+    if isinstance(error, click.NoSuchOption):
+        near = get_close_matches(error.option_name, error.possibilities or (), n=1)
+        if near:
+            return f"no option is called {error.option_name}; did you mean {near[0]}?"
+    text = " ".join(error.format_message().split()).rstrip(".")
     more = f"; see {context.command_path} --help" if context is not None else ""
     return f"{text[:1].lower()}{text[1:]}{more}"
 

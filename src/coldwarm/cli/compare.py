@@ -151,7 +151,7 @@ def _paths(text: str) -> list[Path]:
     """Return the runs of a side; a name may hold a comma."""
     if Path(text).exists():
         return [Path(text)]
-    return [Path(part) for part in _options.parts([text], "A and B")]
+    return [_options.input_path(part) for part in _options.parts([text], "A and B")]
 
 
 def _policy(thresholds: tuple[str, ...], failures: Sequence[str], path: Path | None) -> Policy:

@@ -23,7 +23,7 @@ _SHOWN = 3
 
 
 @click.command("export", cls=Command, example="coldwarm export out/mine --format pyperf")
-@click.argument("result", type=click.Path(path_type=Path), metavar="RESULT")
+@click.argument("result", type=_options.Input(), metavar="RESULT")
 @click.option(
     "--format",
     "form",

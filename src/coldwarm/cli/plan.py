@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import rich_click as click
@@ -13,6 +12,7 @@ from coldwarm.errors import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from coldwarm.contracts.answer import Caches, Plan, Sweepable
     from coldwarm.contracts.result import CaseResult
@@ -24,7 +24,7 @@ _CACHES: dict[str, Caches] = {"empty": "cold", "filled": "warm", "kept": "kept"}
 
 
 @click.command("plan", cls=Command, example="coldwarm plan out/mine --calls 10000")
-@click.argument("directory", type=click.Path(path_type=Path), metavar="RESULT")
+@click.argument("directory", type=_options.Input(), metavar="RESULT")
 @click.option(
     "--calls",
     type=click.IntRange(1, 10**12),

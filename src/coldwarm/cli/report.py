@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import rich_click as click
@@ -17,6 +16,7 @@ from coldwarm.report.formats import load, names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from coldwarm.contracts.result import Measured
     from coldwarm.report.formats import Format
@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 
 
 @click.command("report", cls=Command, example="coldwarm report out/mine --out mine.html")
-@click.argument(
-    "results", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RESULT..."
-)
+@click.argument("results", nargs=-1, required=True, type=_options.Input(), metavar="RESULT...")
 @click.option(
     "-o",
     "--out",

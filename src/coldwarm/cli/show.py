@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import rich_click as click
 
@@ -12,12 +12,15 @@ from coldwarm.cli._options import say
 from coldwarm.cli.run import print_run
 from coldwarm.errors import UsageError
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 _OF_SEVERAL = {"text", "markdown"}
 """Forms that several results can be shown in, one below the other."""
 
 
 @click.command("show", cls=Command, example="coldwarm show out/mine")
-@click.argument("directory", type=click.Path(path_type=Path), metavar="RESULT")
+@click.argument("directory", type=_options.Input(), metavar="RESULT")
 @_options.verbose
 @_options.output(*_output.EVERY_FORM)
 def _command(directory: Path, form: str, *, verbose: bool) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rich_click as click
@@ -11,13 +10,13 @@ from coldwarm.cli import _options
 from coldwarm.cli._commands import Command
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from coldwarm.contracts.reader import ArtifactFinding
 
 
 @click.command("validate", cls=Command, example="coldwarm validate out/mine")
-@click.argument(
-    "paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path)
-)
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=_options.Input())
 @_options.output("json")
 @click.pass_context
 def _command(context: click.Context, paths: tuple[Path, ...], form: str) -> None:
