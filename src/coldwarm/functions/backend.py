@@ -135,6 +135,8 @@ class UserFunction(Backend):
         folder = self.spec.get("arguments")
         if self.spec.get("carried"):
             self._function, self._call = self.carried(transfer.load)
+        elif self.spec["kind"] == "method":
+            self._function, self._call = self._method()
         else:
             self._function = self._found
             self._call = transfer.read(folder) if folder else self._bound()
@@ -147,6 +149,10 @@ class UserFunction(Backend):
         """Return the function and the call that were carried here, and keep what waits for it."""
         function, call, self._sync = load(self.spec["arguments"])
         return function, call
+
+    def _method(self) -> "tuple[Any, arguments.Call]":
+        function, owner = target.of_object(self._found) or (self._found, None)
+        return function, arguments.Call((owner,), {})
 
     def build(self) -> "tuple[Any, ...]":
         """Call the factory; return the arguments, finished."""
@@ -214,7 +220,7 @@ class UserFunction(Backend):
 
         What was declared is drawn anew; the same number draws the same.
         """
-        if self.builds or self.spec.get("arguments"):
+        if self.spec["kind"] != "function" or self.spec.get("arguments"):
             call = self._anew()
             return varying.given(call, number, varying.names_of(self._function, call))
         call = (self._fresh or self._call).copied()
@@ -233,7 +239,7 @@ class UserFunction(Backend):
         folder = self.spec.get("arguments")
         if folder:
             return transfer.load(folder)[1] if self.spec.get("carried") else transfer.read(folder)
-        if self._build_s <= _LONG_BUILD_S:
+        if self.builds and self._build_s <= _LONG_BUILD_S:
             _, call, _ = arguments.from_factory(self._found)
             if call.keywords == self._call.keywords:
                 return call

@@ -83,7 +83,8 @@ class _Inspection:
         """Return the function, its call, and how many new-shape calls there are.
 
         What takes no argument and was given none is called: what returns a callable, or a
-        tuple that begins with one, is a factory.
+        tuple that begins with one, is a factory. The object of a method is its argument, so that
+        its data can be changed.
         """
         if self.spec.get("carried"):
             return *self.backend.carried(transfer.load_noting), 0
@@ -103,7 +104,11 @@ class _Inspection:
                 return function, call, len(list(more))
             unfinished.wait(given)
             self.first_ns = _now_ns() - begin_ns
-            return found, arguments.Call((), {}), 0
+            method = target.of_object(found)
+            if method is None:
+                return found, arguments.Call((), {}), 0
+            self.kind = "method"
+            return method[0], arguments.Call((method[1],), {}), 0
         if not inputs:
             raise target.TargetError(_how_to_give(self.spec["name"], signature.positions))
         from numpy.random import default_rng

@@ -97,6 +97,14 @@ def resolve(module: "ModuleType", name: str) -> "Any":
     return found
 
 
+def of_object(found: "Any") -> "tuple[Any, Any] | None":
+    """Return the function and the object of a method; ``None``: it is no method of an object."""
+    owner, function = getattr(found, "__self__", None), getattr(found, "__func__", None)
+    if function is None or owner is None or isinstance(owner, type):
+        return None
+    return function, owner
+
+
 def resolve_sync(module: "ModuleType", named: str) -> "Any":
     """Return the function that waits for results: ``MODULE:NAME``, or a name of the user's module.
 
