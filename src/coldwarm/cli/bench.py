@@ -162,6 +162,7 @@ def _request(
         before=given["before"],
         after=given["after"],
         control=bool(given["failures"]) and not given["no_control"],
+        judged=bool(given["failures"]) or given["policy"] is not None,
         options=targets.options(
             cold=cold,
             warm=warm,

@@ -344,6 +344,8 @@ class Answer(Record, frozen=True, kw_only=True):
     """Valid ones of all candidates, which the answer rests on."""
     n_rounds: Count
     """Rounds that they were measured in."""
+    measured_s: NotNegative = 0.0
+    """Seconds of all its processes together."""
     provenance: Provenance = "measured_here"
     null_reasons: dict[str, Reason] = {}
     """Reason for an empty ``by_calls``."""

@@ -299,7 +299,7 @@ class OtherCalls(OtherCallSeconds, frozen=True, kw_only=True):
 
 
 class Counts(Record, frozen=True, kw_only=True):
-    """Counts of what was compiled by the end of the second call, by the names of counts."""
+    """Counts of what was compiled by the end of the second call, and of calls in new shapes."""
 
     numbers: dict[str, Count] = {}
     null_reasons: dict[str, Reason] = {}

@@ -135,8 +135,9 @@ class UserFunction(Backend):
         folder = self.spec.get("arguments")
         if self.spec.get("carried"):
             self._function, self._call = self.carried(transfer.load)
-        elif self.spec["kind"] == "method":
-            self._function, self._call = self._method()
+        elif self.spec["kind"] == "own":
+            self._function, positional, named = target.with_own(self._found)
+            self._call = arguments.Call(positional, named)
         else:
             self._function = self._found
             self._call = transfer.read(folder) if folder else self._bound()
@@ -149,10 +150,6 @@ class UserFunction(Backend):
         """Return the function and the call that were carried here, and keep what waits for it."""
         function, call, self._sync = load(self.spec["arguments"])
         return function, call
-
-    def _method(self) -> "tuple[Any, arguments.Call]":
-        function, owner = target.of_object(self._found) or (self._found, None)
-        return function, arguments.Call((owner,), {})
 
     def build(self) -> "tuple[Any, ...]":
         """Call the factory; return the arguments, finished."""

@@ -38,14 +38,8 @@ def _used_s() -> float:
     return used.user + used.system + used.children_user + used.children_system
 
 
-def _how_to_give(name: str, positions: "list[str]") -> str:
+def _how_to_give(positions: "list[str]") -> str:
     """Say how arguments are given to a function that has got none."""
-    owner = name.rpartition(".")[0]
-    if owner and positions[:1] == ["self"]:
-        return (
-            "it is a method: name a factory, a function without arguments that gives it an object,"
-            f" as in return {name}, ({owner}(…),)"
-        )
     names = ", ".join(positions) or "arguments"
     return (
         f"it takes {names}: give each as --input {(positions or ['x'])[0]}=f32[512,512], or name a"
@@ -83,13 +77,14 @@ class _Inspection:
         """Return the function, its call, and how many new-shape calls there are.
 
         What takes no argument and was given none is called: what returns a callable, or a
-        tuple that begins with one, is a factory. The object of a method is its argument, so that
-        its data can be changed.
+        tuple that begins with one, is a factory. The object of a method and the defaults of a
+        function are its arguments, so that their data can be changed.
         """
         if self.spec.get("carried"):
             return *self.backend.carried(transfer.load_noting), 0
         found = target.resolve(self.module, self.spec["name"])
         inputs = self.spec["inputs"]
+        target.refuse_method(found, self.spec["name"])
         if self.spec.get("arguments"):
             return found, transfer.read(self.spec["arguments"]), 0
         signature = target.CallSignatureReader(found)
@@ -104,13 +99,12 @@ class _Inspection:
                 return function, call, len(list(more))
             unfinished.wait(given)
             self.first_ns = _now_ns() - begin_ns
-            method = target.of_object(found)
-            if method is None:
-                return found, arguments.Call((), {}), 0
-            self.kind = "method"
-            return method[0], arguments.Call((method[1],), {}), 0
+            function, positional, named = target.with_own(found)
+            if positional or named:
+                self.kind = "own"
+            return function, arguments.Call(positional, named), 0
         if not inputs:
-            raise target.TargetError(_how_to_give(self.spec["name"], signature.positions))
+            raise target.TargetError(_how_to_give(signature.positions))
         from numpy.random import default_rng
 
         self.placement = self.spec["placement"] or arguments.framework_of(found, self.module)

@@ -97,12 +97,45 @@ def resolve(module: "ModuleType", name: str) -> "Any":
     return found
 
 
-def of_object(found: "Any") -> "tuple[Any, Any] | None":
-    """Return the function and the object of a method; ``None``: it is no method of an object."""
-    owner, function = getattr(found, "__self__", None), getattr(found, "__func__", None)
-    if function is None or owner is None or isinstance(owner, type):
-        return None
-    return function, owner
+def refuse_method(found: "Any", name: str) -> None:
+    """Refuse a method that has no object.
+
+    Raises:
+        TargetError: it is one.
+    """
+    owner, _, method = name.rpartition(".")
+    if owner and CallSignatureReader(found).positions[:1] == ["self"]:
+        text = (
+            f"{name} is a method, and needs an object: write OBJECT = {owner}(…) into the file and"
+            f" name OBJECT.{method}, or name a function that returns {name}, ({owner}(…),)"
+        )
+        raise TargetError(text)
+
+
+def with_own(found: "Any") -> "tuple[Any, tuple[Any, ...], dict[str, Any]]":
+    """Return a function, and what it is called with where nothing is given.
+
+    That is the object of a method, and the defaults of a plain function that hold data. One that
+    is compiled may take a default for a constant, and is called without.
+    """
+    owner, function = getattr(found, "__self__", None), getattr(found, "__func__", found)
+    positional = () if function is found or isinstance(owner, type) else (owner,)
+    function = function if positional else found
+    if type(function) is not type(with_own) or hasattr(function, "__wrapped__"):
+        return function, positional, {}
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount]
+    values = function.__defaults__ or ()
+    known = dict(zip(names[len(names) - len(values) :], values, strict=True))
+    known.update(function.__kwdefaults__ or {})
+    by_place = code.co_varnames[: code.co_posonlyargcount]
+    named = {k: v for k, v in known.items() if _is_data(v) and k not in by_place}
+    return function, positional, named
+
+
+def _is_data(value: "Any") -> bool:
+    """Say whether a default may be other data: a number, an array, a container of such."""
+    return type(value) in {int, float, complex, list, tuple, dict} or hasattr(value, "dtype")
 
 
 def resolve_sync(module: "ModuleType", named: str) -> "Any":

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
 from coldwarm.contracts.base import EMPTY, FILLED, WARM
 from coldwarm.report import units
 from coldwarm.report.document import Piece
-from coldwarm.report.headline import bounds, ratio
+from coldwarm.report.headline import bounds, n_few, ratio, seen
 from coldwarm.report.sentences import advice, counted, words
 from coldwarm.report.words import LOOP_HEADINGS, MARKS, MODE_NAMES, MOST_NAMED, either
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
@@ -20,13 +20,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from coldwarm.contracts.answer import Answer, ByCalls, CallRange, Crossing, Judged, Lead
-    from coldwarm.contracts.reasons import Reason
 
 TITLE = "The answer"
 _EXTRAPOLATED = " (extrapolated)"
 _DIGITS = 2
 """Digits of an estimate, whose bounds are told exactly."""
 _NEEDED = FEWEST_FOR_CONFIDENCE
+_FOR_HALF = 4
+"""How many times the rounds halve an interval."""
+_SPARE = 1.3
+"""A budget over the time of its processes: candidates are inspected first, and some retried."""
+_LONG_S, _MINUTE_S, _TENS_S = 180.0, 60, 10
+"""Budgets are written in whole tens of seconds, long ones in minutes."""
 _MOST_ROWS = 3
 """Ranges of which each has a row; of more, open neighbours are told together."""
 
@@ -43,12 +48,13 @@ class Line(NamedTuple):
         return "".join(piece.text for piece in self.pieces)
 
 
-def lines(answer: Answer) -> tuple[Line, ...]:
+def lines(answer: Answer, *, failing: bool = False) -> tuple[Line, ...]:
     """Return what a run says of a workload: the cheapest by calls, the first result, warm calls.
 
-    Then what to do about what is open. Nothing where there is one candidate alone.
+    Then what to do about what is open, unless a limit fails: then no more time is needed.
+    Nothing where there is one candidate alone.
     """
-    return (*_calls(answer), *_figures(answer), *_next_step(answer))
+    return (*_calls(answer), *_figures(answer), *(() if failing else _next_step(answer)))
 
 
 def _name(answer: Answer) -> str:
@@ -113,20 +119,17 @@ def _nobody(by: ByCalls) -> Iterator[Piece]:
 
 
 def _shown(by: ByCalls) -> list[CallRange]:
-    """Return the ranges; of many, an open one joined with its neighbour, which is open then too.
-
-    Those first of which the least is lost: what was told of a range, by its width.
-    """
+    """Return the ranges; of many, open neighbours joined. What is decided has a row of its own."""
     found = [*by.ranges]
     while len(found) > _MOST_ROWS:
-        lost = {
-            place: sum(0.0 if _is_open(each) else 1 + _width(each) for each in (one, other))
+        pairs = [
+            place
             for place, (one, other) in enumerate(pairwise(found))
-            if _is_open(one) or _is_open(other)
-        }
-        if not lost:
+            if _is_open(one) and _is_open(other)
+        ]
+        if not pairs:
             break
-        place = min(lost, key=lambda at: (lost[at], _width(found[at]) + _width(found[at + 1])))
+        place = min(pairs, key=lambda at: _width(found[at]) + _width(found[at + 1]))
         one, other = found[place : place + 2]
         among = [name for name in by.candidates if name in {*one.among, *other.among}]
         joined = replace(one, to_calls=other.to_calls, among=among, cheapest=None, same_within=None)
@@ -276,7 +279,7 @@ def _parts(lead: Lead) -> Iterator[list[Piece]]:
     if len(lead.undecided) > MOST_NAMED:
         yield [_span(lead.undecided)]
         return
-    for few, members in groupby(lead.undecided, key=lambda one: _few(one.reason)):
+    for few, members in groupby(lead.undecided, key=lambda one: n_few(one.reason)):
         yield [*_open(few, [*members])]
 
 
@@ -312,39 +315,34 @@ def _open(few: int | None, judged: Sequence[Judged]) -> Iterator[Piece]:
 
 def _seen(one: Judged) -> str:
     """Return all that was seen of a ratio, with its direction where all of it has one."""
-    low, high = one.low, one.high
-    way = _way(low, high) if low and high else None
-    return units.factor(low, high, way) if low and high and way else bounds(one) or "not compared"
-
-
-def _way(low: float, high: float) -> Literal["faster", "slower"] | None:
-    """Return on which side of 1 both bounds lie."""
-    return "slower" if low > 1 else "faster" if high < 1 else None
-
-
-def _few(reason: Reason) -> int | None:
-    """Return the number of rounds where they are too few for a verdict; ``None``: they are not."""
-    found = [reason, *reason.parts]
-    if not {"few_for_verdict", "few_processes_of"} & {one.code for one in found}:
-        return None
-    parts = [part for one in found for part in (one, *one.parts)]
-    numbers = (one.values.get("n_rounds", one.values.get("n_processes")) for one in parts)
-    return next((one for one in numbers if isinstance(one, int)), None)
+    return seen(one) or bounds(one) or "not compared"
 
 
 def _next_step(answer: Answer) -> Iterator[Line]:
     """Say what to type for what is open."""
     reasons = [one.reason for lead in answer.leads for one in lead.undecided]
     left_out = [one for by in answer.by_calls for one in by.left_out.values()]
-    few = any(_few(one) is not None for one in reasons)
+    few = [n for one in (*reasons, *left_out) if (n := n_few(one)) is not None]
     untried = [why for lead in answer.leads if lead.untried for why in lead.held_back.values()]
-    if few or any(one.code == "few_processes" for one in left_out):
-        yield Line("next step", (Piece(f"measure again with --rounds {_NEEDED}"),))
+    if few:
+        asked = _more(answer, _NEEDED / max(1, min(few))) or f"--rounds {_NEEDED}"
+        yield Line("next step", (Piece(f"measure again with {asked}"),))
     elif todo := next((found for why in untried if (found := advice(why))), ""):
         yield Line("next step", (Piece(todo),))
     elif reasons or any(_is_open(one) for by in answer.by_calls for one in by.ranges):
-        text = "a longer --time-budget, on an idle machine, narrows what is open"
+        asked = _more(answer, _FOR_HALF) or "a longer --time-budget"
+        text = f"{asked}, on an idle machine, about halves the intervals"
         yield Line("next step", (Piece(text),))
+
+
+def _more(answer: Answer, times: float) -> str:
+    """Write a budget for so many times what was measured; empty where others share it."""
+    seconds = times * answer.measured_s * _SPARE
+    if not answer.own or not seconds:
+        return ""
+    if seconds > _LONG_S:
+        return f"--time-budget {math.ceil(seconds / _MINUTE_S)}m"
+    return f"--time-budget {_TENS_S * math.ceil(seconds / _TENS_S)}s"
 
 
 def _span(judged: Sequence[Judged]) -> Piece:

@@ -159,6 +159,7 @@ def document(  # noqa: PLR0913 - what stands where, each by name
         more=more,
         care=_noted(report),
         verbose=verbose,
+        failing=bool(report.n_failing),
     )
 
 

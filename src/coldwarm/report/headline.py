@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.answer import Comparison, Judged, Summary
     from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult, ColdSummary
 
 
@@ -81,6 +82,24 @@ def ratio(comparison: Comparison | Judged) -> str:
     if verdict in {"faster", "slower"} and comparison.low and comparison.high:
         return units.factor(comparison.low, comparison.high, verdict)
     return verdict
+
+
+def n_few(reason: Reason) -> int | None:
+    """Return the number of rounds where they are too few for a verdict; ``None``: they are not."""
+    found = [reason, *reason.parts]
+    if not {"few_for_verdict", "few_processes_of", "few_processes"} & {one.code for one in found}:
+        return None
+    parts = [part for one in found for part in (one, *one.parts)]
+    numbers = (one.values.get("n_rounds", one.values.get("n_processes")) for one in parts)
+    return next((one for one in numbers if isinstance(one, int)), None)
+
+
+def seen(comparison: Comparison | Judged) -> str:
+    """Write all that was seen of a ratio on one side of 1, ``1.2–1.4× faster``; else nothing."""
+    low, high = comparison.low, comparison.high
+    if low and high and (low > 1 or high < 1):
+        return units.factor(low, high, "slower" if low > 1 else "faster")
+    return ""
 
 
 def bounds(comparison: Comparison | Judged) -> str:

@@ -30,9 +30,11 @@ from coldwarm.report.headline import (
     comparison,
     group_name,
     headline,
+    n_few,
     peak_memory,
     ratio,
     reached,
+    seen,
 )
 from coldwarm.report.sentences import with_advice
 from coldwarm.report.words import (
@@ -43,6 +45,7 @@ from coldwarm.report.words import (
     LOOP_TERM,
     MADE_TITLE,
     MODE_NAMES,
+    NOT_YET,
     PARTS,
     legend,
     marked,
@@ -124,13 +127,14 @@ def suite_view(
     answers: Sequence[Answer] = (),
     *,
     verbose: bool = True,
+    failing: bool = False,
 ) -> View:
     """Put a suite into words and numbers, in the order in which its cases stand.
 
     ``answers``: of its groups. ``verbose``: all caveats with what to do about them; the parts of
-    the first results are shown, so that their columns are explained.
+    the first results are shown, so that their columns are explained. ``failing``: a limit fails.
     """
-    said = {one.group: lines(one) for one in answers}
+    said = {one.group: lines(one, failing=failing) for one in answers}
     grouped: dict[str, list[CaseResult]] = {}
     for case in cases:
         grouped.setdefault(group_name(case), []).append(case)
@@ -164,14 +168,15 @@ def document(  # noqa: PLR0913 - what stands where, each by name
     more: Sequence[Block] = (),
     care: Sequence[tuple[str, str]] = (),
     verbose: bool = False,
+    failing: bool = False,
 ) -> Document:
     """Return the answers, the tables, the caveats and a legend.
 
     ``answers`` are of its groups, ``ahead`` leads, ``more`` follows the tables, ``care`` are
     caveats, too. ``verbose``: also the parts of the first results, what filled caches need, what to
-    do about caveats, and the legend.
+    do about caveats, and the legend. ``failing``: a limit fails.
     """
-    view = suite_view(suite, cases, answers, verbose=verbose)
+    view = suite_view(suite, cases, answers, verbose=verbose, failing=failing)
     blocks = [*ahead, *_answered(view.groups)]
     for group in view.groups:
         blocks += _group_blocks(group, verbose=verbose)
@@ -268,6 +273,7 @@ def _legend(
         "half_width": any(cell.spread[:1] in {"±", ">", "<"} for cell in cells if cell.spread),
         "few": any(cell.spread.startswith("(") for cell in cells),
         "ratio": bool(given & {"faster", "slower"}),
+        "not_yet": any(NOT_YET in (cell.below or "") for cell in cells),
         "same": "same" in given,
         "parts": parts,
         "missing": any(text == units.MISSING for text in texts),
@@ -372,8 +378,11 @@ def _figure(case: CaseResult, mode: CacheMode) -> Cell:
         cell = Cell(span, f"({summary.n_processes})")
     if judged is None:
         return cell
+    way = seen(judged) if n_few(judged.reason) is not None else ""
     return cell._replace(
-        below=marked(ratio(judged), held_back(case)),
+        below=marked(f"{way}{NOT_YET}" if way else ratio(judged), held_back(case)).replace(
+            " (", "\n("
+        ),
         verdict=judged.verdict,
         note="" if judged.verdict in {"faster", "slower"} else bounds(judged),
     )

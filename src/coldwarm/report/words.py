@@ -95,6 +95,8 @@ LOOP_TERM = (
 """Term that only scenarios have, and its meaning."""
 
 
+NOT_YET = "?"
+"""Behind what all rounds have shown where they are too few for a verdict."""
 _RATIO = "bounds of the ratio to the baseline, at 97 %; from fewer than 5 rounds, all that was seen"
 
 
@@ -104,7 +106,8 @@ def legend(there: Collection[str], thresholds: Collection[float]) -> tuple[tuple
     Args:
         there: What is shown: first results (``first``, of functions that were ``built``, in the
             mode ``first_ever``), ``warm`` calls, figures with a ``half_width`` or of ``few``
-            processes, a ``ratio`` or ``same`` as a verdict, ``parts``, something ``missing``.
+            processes, a ``ratio`` or ``same`` as a verdict, or ``not_yet`` one,
+            ``parts``, something ``missing``.
         thresholds: The relative differences below which two figures were called the same.
     """
     ever = "; first ever: nothing at all is cached" if "first_ever" in there else ""
@@ -123,6 +126,7 @@ def legend(there: Collection[str], thresholds: Collection[float]) -> tuple[tuple
         "half_width": ("±", "half the width of the median's 95 % interval"),
         "few": ("(2)", "from that many processes only: lowest–highest, no ±"),
         "ratio": ("2.1–2.4×", _RATIO),
+        "not_yet": (f"2.1–2.4×{NOT_YET}", "all rounds agree, but a verdict needs 5"),
         "same": ("same", f"as the baseline: at most {within} apart"),
         "parts": ("start, in all", parts),
         "missing": ("–", "not measured, or there is no such step"),

@@ -208,9 +208,9 @@ _REASONS = {
     "no_compiler": "no compiler that reports its steps was imported",
     "imports_shared": "{candidate_names}: they share a file, so each first result has the import of"
     " {framework_names}; to see what each one's own imports cost, give each a file of its own",
-    "no_arguments_given": "{candidate_names}: no arguments, so no call with other data can be made,"
-    " and none will be named the fastest; press Ctrl-C, and give the data as arguments: a factory,"
-    " a function without arguments, may return the function and them: return fit, (x, y)",
+    "no_arguments_given": "{candidate_names}: no arguments, so coldwarm cannot call it with other"
+    " data to see that it computes each time, and will name no winner. To get one, name a function"
+    " that returns the function and its data: def make(): return fit, (x, y)",
     "inspecting": "calling each of {candidate_names} twice, to check the answers",
     "unusable": "{label:label}{text}",
     "name_missing": "{label:label}{text}",
@@ -284,8 +284,8 @@ _ADVICE = {
     " called without what it keeps",
     "slow_after_pause": "quote the figure for calls in a row alone",
     "collecting": "add it, or quote the figure without it as such",
-    "untried": "give the data as arguments of the function; a factory may return both, as in"
-    " `return fit, (x, y)`",
+    "untried": "name a function that returns the function and its data: `def make(): return fit,"
+    " (x, y)`",
     "unlike_for_others": "let a factory draw the data, or give them by --input, if it is to answer"
     " for any",
     "constants_folded": "give the arrays as arguments of the jitted function",

@@ -367,7 +367,7 @@ class MadeReply(_Ended, frozen=True, kw_only=True, tag="made"):
 class Inspection(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="inspect"):
     """Results of calling a user's function twice."""
 
-    kind: Literal["function", "factory", "method"]
+    kind: Literal["function", "factory", "own"]
     file: str | None
     placement: str | None
     arguments: list[str]

@@ -103,6 +103,7 @@ def answer(cases: Sequence[CaseResult]) -> Answer:
         not_steady=dict(gathered.not_steady),
         n_processes=len(valid),
         n_rounds=_n_rounds(valid),
+        measured_s=math.fsum(o.wall_s for case in cases for o in case.observations),
         null_reasons={} if ranges else {"by_calls": no_ranges},
     )
 

@@ -411,7 +411,10 @@ def _by_default(
 
 def _counts_of_case(observations: Sequence[Observation]) -> tuple[Counts, list[Caution]]:
     """Return what the processes of a case have counted alike, and a caution where they differ."""
-    seen = [one.counts for one in published(observations) if one.status == "ok"]
+    valid = [one for one in published(observations) if one.status == "ok"]
+    # Calls in new shapes are made in some processes only, and these count what they compile.
+    shaped = [one for one in valid if one.new_shape_s is not None]
+    seen = [one.counts for one in shaped or valid]
     made = joined_counts(seen)
     cautions = []
     for name, why in made.null_reasons.items():

@@ -76,7 +76,7 @@ def end(prepared: "Prepared") -> "dict[str, Any]":
 
 
 def _counts(prepared: "Prepared") -> "dict[str, Any]":
-    """Return what was compiled up to the second call, counted; nothing is timed any more."""
+    """Return what was compiled in the first calls, counted; nothing is timed any more."""
     found = prepared.backend.counts()
     numbers = {name: number for name, number in found.items() if isinstance(number, int)}
     reasons = {name: why for name, why in found.items() if name not in numbers}

@@ -194,11 +194,11 @@ def _start(
     with phases("second_call"):
         call(arguments)
     backend.refuse_pending()
-    backend.mark()
     if job.get("new_shapes"):
         for number, further in enumerate(workload.further()):
             with phases(f"new_shape_{number + 1}"):
                 call(further)
+    backend.mark()
     if modules_before:
         parts["modules"] = modules_before
     return prepared, first, parts

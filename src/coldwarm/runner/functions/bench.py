@@ -68,6 +68,9 @@ def run(request: Request, out_dir: Path, *, listener: Listener | None = None) ->
         guard = stack.enter_context(Guard())
         guard.ends_s = Budget(asked.time_budget_s, began_s).ends_s
         found, setting, chosen = _candidates(request, guard, work, stack)
+        if request.judged and len(found) == 1:
+            text = "a limit needs two candidates, and here is one: name a second function, or"
+            raise UsageError(f"{text} --before REV for an old commit")
         if not asked.leave_out_private:
             asked = replace(asked, own=request.asked())
         bench = FunctionBench(found, setting, asked, chosen, goes_on=True)

@@ -385,6 +385,8 @@ class Request:
     after: str | None = None
     control: bool = False
     """Whether the reference is measured once more, as a control, where commits are compared."""
+    judged: bool = False
+    """Whether limits were given, for which there must be something to compare."""
     name: str = "bench"
     options: Options = field(default_factory=options)
 
