@@ -93,13 +93,13 @@ def test_a_report_that_could_not_be_written_is_refused_before_anything_is_measur
 @pytest.mark.slow
 def test_what_stands_in_the_way_of_an_answer_is_said_before_it_is_measured(tmp_path: Path) -> None:
     pytest.importorskip("numba")
-    source = "import numba\ndef one(x=1.0):\n    return x\ndef two(x=1.0):\n    return x\n"
+    source = "import numba\ndef one():\n    return 1.0\ndef two():\n    return 1.0\n"
     (tmp_path / "both.py").write_text(source, encoding="utf-8")
     once = ["--rounds", "1", "--max-rounds", "1"]
     done = coldwarm("bench", "both.py:one", "both.py:two", *once, cwd=tmp_path)
     before = done.stderr.partition("measuring with")[0]
     assert "one, two: they share a file, so each first result has the import of numba" in before
-    assert "one, two: no arguments, so no call with other data can be made" in before
+    assert "one, two: no arguments, so coldwarm cannot call it with other data" in before
     assert re.search(
         r"^shared file +each first result has all that both.py imports: numba",
         done.stdout,

@@ -149,18 +149,20 @@ def test_a_bench_guards_programs_of_jax_and_all_processes_count_alike(desk: Desk
             return whole(x) + jnp.tanh(x).sum()
         """,
     )
-    # Calls with another shape compile again, and belong to no count.
+    # A call with another shape compiles again, which only some of the processes make.
     given = ("of_jax.py:whole", "of_jax.py:parts", "--input", "x=f32[32];[40]", "--no-check")
     code, report = desk.report(*given, "--fail-on", "programs:+0,equations:1000%")
     assert code == 1
     assert report.n_failing == 1
     found = by_name(report.counts)
-    assert (found["programs"].reference, found["programs"].fails_beyond) == (1, 1)
-    assert (found["programs"].count or 0) >= 3
+    assert (found["programs"].reference, found["programs"].fails_beyond) == (2, 2)
+    assert (found["programs"].count or 0) >= 6
     assert found["equations"].verdict == "more"
     assert found["equations"].fails_beyond is None
     for label in ("whole", "parts"):
-        (numbers,) = told(desk, label)  # with empty caches, filled ones, and warm
+        # With empty caches and a further shape; with filled ones and warm, without.
+        numbers, few = sorted(told(desk, label), key=lambda one: -one["programs"])
+        assert few["programs"] < numbers["programs"]
         assert numbers.keys() == {"programs", "equations", "instructions"}
         assert min(numbers.values()) > 0
 

@@ -94,7 +94,7 @@ BEFORE = "failed before it was measured"
         (("odd.py:size", *X), "size: odd:size is a int, which cannot be called"),
         (("odd.py:add", *X), "add: add takes x, y; give y as --input, too"),
         (("odd.py:add",), "add: it takes x, y: give each as --input x=f32[512,512], or name a"),
-        (("odd.py:Held.twice",), "Held.twice: it is a method: name a factory, a function without"),
+        (("odd.py:Held.twice",), "Held.twice: Held.twice is a method, and needs an object: write"),
         (
             ("odd.py:Held().twice",),
             "'odd.py:Held().twice' names no function; a name has no brackets",
@@ -222,3 +222,11 @@ def test_an_interruption_while_measuring(odd: Desk, number: signal.Signals) -> N
     odd.assert_whole()
     assert odd.command("validate", odd.out).code == 0
     assert odd.suite()["complete"] is False
+
+
+def test_a_limit_needs_something_to_compare_with(odd: Desk) -> None:
+    found = odd.refused("odd.py:good", *X, "--fail-on", "slower")
+    assert found == (
+        "a limit needs two candidates, and here is one: name a second function, or --before REV"
+        " for an old commit"
+    )

@@ -394,3 +394,44 @@ def test_three_processes_show_other_calls_and_later_ones_make_room_for_more_roun
     assert [one["null_reasons"].get("other_calls") for one in seen[3:]] == [
         {"code": "shown_by_others"}
     ] * 2
+
+
+OWN = """
+    import numpy as np
+
+    class Lattice:
+        def __init__(self):
+            self.field = np.linspace(0.0, 1.0, 900).reshape(30, 30)
+
+        def energy(self, power=2, name="all"):
+            return (self.field**power).sum()
+
+    lattice = Lattice()
+
+    def scaled(scale=1.5, rounds=3, *, shift=np.ones(4)):
+        return (np.arange(900.0) * scale).sum() + rounds + shift.sum()
+
+    def alone():
+        return np.arange(900.0).sum()
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "varied"),
+    [
+        ("lattice.energy", ["Lattice", "2"], {"self"}),
+        ("scaled", ["1.5", "3", "numpy float64[4]"], {"scale", "shift"}),
+        ("alone", [], set()),
+    ],
+)
+def test_an_object_and_defaults_are_arguments(
+    desk: Desk, name: str, arguments: list[str], varied: set[str]
+) -> None:
+    desk.write("own.py", OWN)
+    code, _ = desk.report(f"own=own.py:{name}")
+    assert code == 0
+    assert desk.own("own")["arguments"] == arguments
+    tried = [one["other_calls"] for one in desk.case("own")["observations"]]
+    (seen,) = (one for one in tried if one is not None)
+    assert varied <= set(seen.get("varied") or ())
+    assert bool(varied) == bool(seen.get("varied"))

@@ -80,6 +80,12 @@ def test_two_commits_have_answers_of_their_own(repository: Desk) -> None:
     assert_nothing_is_left(repository)
 
 
+def test_changes_that_are_in_neither_commit_are_told(repository: Desk) -> None:
+    done = repository.bench("repository/fit.py:fit", *USUAL, "--before", "HEAD", "--after", "HEAD")
+    assert "not measured, as it is in no commit: what changed in fit.py" in done.err
+    assert "both sides are the same commit" in done.err
+
+
 def test_a_package_in_src_is_imported_from_its_commit(
     repository: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

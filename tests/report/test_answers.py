@@ -120,7 +120,7 @@ def test_who_is_the_fastest_is_told_from_bounds_that_do_not_meet() -> None:
     assert fastest([far[0], of_few]) is None
 
 
-LONGER = "a longer --time-budget, on an idle machine, narrows what is open"
+LONGER = "a longer --time-budget, on an idle machine, about halves the intervals"
 
 
 @pytest.mark.parametrize(

@@ -201,7 +201,7 @@ def test_the_answer_comes_first_and_colour_shows_it(
         "torch_eager_cpu 10–11× slower, torch_compile_cpu 330–360× slower "
         "warm call vs numpy: jax_jit_cpu 2.2–2.4× faster, torch_compile_cpu 2.2–2.4× faster; "
         "torch_eager_cpu undecided (0.960–1.05×) "
-        "next step a longer --time-budget, on an idle machine, narrows what is open"
+        "next step a longer --time-budget, on an idle machine, about halves the intervals"
     )
     assert "jax_jit_cpu" in table
     told = markdown.text(view.document(suite, cases[:7], answers=answers(cases[:7])))

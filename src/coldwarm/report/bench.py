@@ -130,6 +130,8 @@ def document(  # noqa: PLR0913 - what stands where, each by name
     ``verbose``: also the break-even of each candidate with ``plan``, how answers were checked, and
     the ``ratios`` with their intervals, which the summary of a CI job has always.
     """
+    # One round tells counts, and nothing of times.
+    counts_alone = any(c.guarded for c in report.counts) and report.answers[0].n_rounds == 1
     failed = (("FAIL", text) for text in _failures(report))
     ahead: list[Block] = [*terms(failed, "failure"), *_notices(report)]
     more: list[Block] = [
@@ -154,7 +156,7 @@ def document(  # noqa: PLR0913 - what stands where, each by name
     return view.document(
         suite,
         cases,
-        answers=report.answers,
+        answers=() if counts_alone else report.answers,
         ahead=ahead,
         more=more,
         care=_noted(report),

@@ -33,7 +33,7 @@ from coldwarm.runner.functions.candidates import (
     program_of,
     specification,
 )
-from coldwarm.runner.functions.revisions import checked_out
+from coldwarm.runner.functions.revisions import checked_out, uncommitted
 from coldwarm.runner.ledger import Listener
 from coldwarm.runner.replies import Inspection, Marked, Moves, OthersReply
 from coldwarm.runner.spawn import Guard, terminable
@@ -71,6 +71,8 @@ def run(request: Request, out_dir: Path, *, listener: Listener | None = None) ->
         if request.judged and len(found) == 1:
             text = "a limit needs two candidates, and here is one: name a second function, or"
             raise UsageError(f"{text} --before REV for an old commit")
+        if request.after is not None:
+            _tell_commits(request.parsed()[0], found, listener or Listener())
         if not asked.leave_out_private:
             asked = replace(asked, own=request.asked())
         bench = FunctionBench(found, setting, asked, chosen, goes_on=True)
@@ -138,6 +140,15 @@ class FunctionBench:
         np.savez(path, *answer)
         _write_moves([reference, given], given, self.setting)
         path.replace(self.setting.answer(label))
+
+
+def _tell_commits(first: Target, found: Sequence[Target], listener: Listener) -> None:
+    """Say that changes which are not committed are measured nowhere, and that commits are one."""
+    changed = uncommitted(first.path.parent if first.path else Path.cwd())
+    if changed:
+        listener.note(because("not_committed", file_names=changed))
+    if len({one.revision for one in found}) == 1:
+        listener.note(because("one_commit"))
 
 
 def _sharing(inspected: Sequence[Inspected]) -> Iterator[tuple[list[str], list[str]]]:

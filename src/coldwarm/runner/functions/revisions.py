@@ -81,6 +81,12 @@ def root_of(folder: Path) -> Path:
     return Path(_git(folder, "rev-parse", "--show-toplevel"))
 
 
+def uncommitted(folder: Path) -> list[str]:
+    """Return the files of a repository that differ from its newest commit; new ones aside."""
+    changed = _git(root_of(folder), "diff", "--name-only", "-z", "HEAD")
+    return [name for name in changed.split("\0") if name]
+
+
 def _fill_submodules(root: Path, commit: str, tree: Path) -> None:
     """Write the submodules of a commit into its tree, as far as they are here."""
     for entry in _git(root, "ls-tree", "-r", "-z", commit).split("\0"):
