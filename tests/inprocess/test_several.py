@@ -6,15 +6,17 @@ import json
 import subprocess
 import sys
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
 
+import coldwarm
 from coldwarm.errors import UsageError
 from coldwarm.inprocess.bench import bench
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 PROGRAM = """
@@ -74,7 +76,7 @@ def test_three_functions_are_one_interleaved_bench_with_one_answer(tmp_path: Pat
     told: dict[str, Any] = json.loads(done.stdout)
     assert "slow" in told["slower"]  # hundreds of times
     assert told["fastest"] in {"quick", None}  # the third is near it
-    assert any("slow " in line and "× slower" in line for line in told["answer"])
+    assert any("slow " in line and "× slower" in line for line in told["answer"].splitlines())
     assert set(told["checked"]) == {"quick", "slow", "model"}
     assert all(text.startswith("against quick") for text in told["checked"].values())
     assert all({0, 1, 2} <= set(rounds) for rounds in told["rounds"].values())
@@ -133,3 +135,31 @@ def test_what_was_carried_by_value_is_believed_when_it_is_read_again(tmp_path: P
 def test_what_is_no_list_of_functions_is_refused(functions: list[Any], why: str) -> None:
     with pytest.raises(UsageError, match=why):
         bench(functions, np.ones(3))
+
+
+def _total(x: np.ndarray) -> float:
+    return float(x.sum())
+
+
+@pytest.mark.parametrize(
+    ("call", "why"),
+    [
+        (
+            lambda: bench(_total, np.sum, np.ones(3)),
+            r"several functions go in a list: .*\[f, g\], x",
+        ),
+        (
+            lambda: bench(_total, np.ones(3), time_budget_s=3),
+            "time_budget_s is an option: coldwarm.Benchmark",
+        ),
+        (lambda: bench(_total), "_total: missing a required argument: 'x'"),
+    ],
+)
+def test_a_call_that_was_meant_otherwise_says_how(call: Callable[[], object], why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        call()
+
+
+def test_the_doctor_is_no_function_of_functions() -> None:
+    with pytest.raises(TypeError, match=r"with coldwarm.doctor\(\) as d"):
+        cast("Any", coldwarm.doctor)(_total)

@@ -14,5 +14,5 @@ def work() -> tuple:
 
 
 def step() -> tuple:
-    """Return what is compiled."""
-    return fits.update, (np.zeros(20, dtype=np.float32),)
+    """Return what is compiled, and three calls: a change that compiles for each length is seen."""
+    return fits.update, ((np.zeros(n, dtype=np.float32),) for n in (20, 24, 28))

@@ -16,13 +16,21 @@ if TYPE_CHECKING:
 class _Called(type(sys)):  # type: ignore[misc] # the class of modules
     """A package that is a function too: its name is that of what users call."""
 
-    def __call__(self) -> "Any":
+    def __call__(self, *given: object, **options: object) -> "Any":
         """Return what follows a block of code: ``with coldwarm.doctor() as d:``.
 
         The report is of what happens in this process inside of the block, in other threads too.
         After the block ``d.report`` has it as data, ``print(d)`` and ``d.show()`` say it as the
         terminal does, ``d.save("doctor.html")`` writes it, and a notebook shows it.
+
+        Raises:
+            TypeError: something was given, such as a function.
         """
+        if given or options:
+            text = (
+                "coldwarm.doctor takes nothing: write `with coldwarm.doctor() as d:` and call the"
+            )
+            raise TypeError(f"{text} function in the block")
         from importlib import import_module
 
         return import_module("coldwarm.doctor.block").DoctorBlock()

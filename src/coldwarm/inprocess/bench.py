@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import keyword
 import sys
 import threading
@@ -81,9 +82,10 @@ class BenchComparison(ShownResult):
         return self.report.answers[0]
 
     @property
-    def answer(self) -> list[str]:
-        """The answer in words, at most three lines."""
-        return [f"{one.label}: {one.text}" for one in answer_text.lines(self.answered)]
+    def answer(self) -> str:
+        """The answer in words, a line for each part: ``print(found.answer)``."""
+        said = answer_text.lines(self.answered, budget=_in_python)
+        return "\n".join(f"{one.label}: {one.text}" for one in said)
 
     @property
     def leads(self) -> list[Lead]:
@@ -92,7 +94,14 @@ class BenchComparison(ShownResult):
 
     def _document(self, *, ratios: bool = False) -> Document:
         cases = list(self.cases.values())
-        return bench_text.document(self.report, self.suite, cases, self.plan, ratios=ratios)
+        return bench_text.document(
+            self.report, self.suite, cases, self.plan, ratios=ratios, budget=_in_python
+        )
+
+
+def _in_python(seconds: float) -> str:
+    """Write a time budget as it is given in Python."""
+    return f"coldwarm.Benchmark(time_budget_s={seconds:.0f})"
 
 
 class Benchmark:
@@ -177,6 +186,8 @@ class Benchmark:
             text = f"a {type(function).__name__} cannot be called; give the function, then its"
             raise UsageError(f"{text} arguments: coldwarm.bench(f, x), not coldwarm.bench(f(x))")
         _refuse_names(call)
+        if not several:
+            _refuse_mistaken(function, call)
         calls = count_call(caller)
         given = [
             Given(one, call, self._sync, caller.f_globals, calls, name)
@@ -193,15 +204,15 @@ class Benchmark:
             try:
                 target = _target(one, work / f"of-{named.label}")
             except NotCarriedError as error:
-                raise UsageError(f"{named.label}: {with_advice(error.reason)}") from error
+                raise UsageError(f"{named.label}: {with_advice(error.reason)}") from None
             except RefusedError as error:
-                raise UsageError(with_advice(error.reason)) from error
+                raise UsageError(with_advice(error.reason)) from None
             same = target.otherwise and replace(target.otherwise, label=named.label)
             found.append(replace(target, label=named.label, otherwise=same))
         try:
             return _comparison_of(self._fresh(found, given[0].call, work, began_s))
         except RefusedError as error:
-            raise UsageError(with_advice(error.reason)) from error
+            raise UsageError(with_advice(error.reason)) from None
 
     def _alone(self, given: Given, work: Path) -> BenchResult:
         """Measure a function in this process, then in fresh ones against its answer here."""
@@ -295,6 +306,30 @@ def _refuse_names(call: Call) -> None:
         raise UsageError(f"{wrong[0]!r} is no name of an argument; give it by position")
 
 
+def _refuse_mistaken(function: Callable[..., Any], call: Call) -> None:
+    """Refuse a call that the function does not allow, where it was meant for ``bench``.
+
+    Raises:
+        UsageError: an option of ``Benchmark`` is among its arguments, or another function.
+    """
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # it does not tell
+        return
+    try:
+        signature.bind(*call.positional, **call.named)
+    except TypeError as error:
+        name = getattr(function, "__name__", "the function")
+        option = next((one for one in call.named if one in _OPTIONS), None)
+        if option is not None:
+            text = f"{option} is an option: coldwarm.Benchmark({option}=…)({name}, …)"
+        elif call.positional and callable(call.positional[0]):
+            text = "several functions go in a list: coldwarm.bench([f, g], x)"
+        else:
+            text = f"{name}: {error}"
+        raise UsageError(text) from None
+
+
 def _target(given: Given, folder: Path) -> Target:
     if sys.platform != "linux":
         raise RefusedError(because("needs_linux", platform=sys.platform))
@@ -329,8 +364,11 @@ def _named(functions: Mapping[str, Any] | Iterable[Any]) -> dict[str, Callable[.
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         text = f"two functions are called {twice!r}; name them: coldwarm.bench("
-        raise UsageError(f"{text}{{'{twice}': …, 'another': …}}, …)")
+        raise UsageError(f"{text}{{'first': f, 'second': g}}, x)")
     return dict(zip(names, (one for _, one in given), strict=True))
+
+
+_OPTIONS = frozenset(inspect.signature(Benchmark).parameters)
 
 
 @overload

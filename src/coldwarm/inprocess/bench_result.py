@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from coldwarm.caches.modes import EVERY_CALL
+from coldwarm.contracts.base import EMPTY
 from coldwarm.contracts.reasons import Reason, because, is_wrong
 from coldwarm.report import filled, html, markdown, terminal, units
 from coldwarm.report.document import Document, Paragraph, table
 from coldwarm.report.headline import around
 from coldwarm.report.sentences import CAUTION_ADVICE, caution_words, counted, with_advice, words
-from coldwarm.report.words import mode_name
+from coldwarm.report.words import PARTS, mode_name
 from coldwarm.runner.case_list import COLD
 from coldwarm.stats.cautions import other_calls, partly_tried, two_levels, untried
 from coldwarm.stats.selection import warm_processes
@@ -127,9 +128,19 @@ class BenchResult(ShownResult):
         reason = self.missing.get(figure)
         return reason is None or reason.code != NOT_ASKED
 
+    def parts(self) -> str:
+        """Return the parts of a first result with empty caches; empty where there is none."""
+        cold = self.cold.get(EMPTY)
+        if cold is None:
+            return ""
+        outside = {"start", "wrap", "ttfr_process"}
+        found = {name: cold.seconds.get(key) for key, name in PARTS.items() if key not in outside}
+        told = [f"{name} {units.duration(s.median)}" for name, s in found.items() if s and s.median]
+        return f"first result, empty caches = {' + '.join(told)}"
+
     def remarks(self) -> list[str]:
         """Return what is to be said under the table."""
-        remarks = []
+        remarks = [one for one in [self.parts()] if one]
         if self.warm is not None:
             first = units.duration(self.first_call_s)
             remarks.append(

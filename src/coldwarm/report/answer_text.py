@@ -17,7 +17,7 @@ from coldwarm.report.words import LOOP_HEADINGS, MARKS, MODE_NAMES, MOST_NAMED, 
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from coldwarm.contracts.answer import Answer, ByCalls, CallRange, Crossing, Judged, Lead
 
@@ -31,7 +31,6 @@ _FOR_HALF = 4
 _SPARE = 1.3
 """A budget over the time of its processes: candidates are inspected first, and some retried."""
 _LONG_S, _MINUTE_S, _TENS_S = 180.0, 60, 10
-"""Budgets are written in whole tens of seconds, long ones in minutes."""
 _MOST_ROWS = 3
 """Ranges of which each has a row; of more, open neighbours are told together."""
 
@@ -48,13 +47,26 @@ class Line(NamedTuple):
         return "".join(piece.text for piece in self.pieces)
 
 
-def lines(answer: Answer, *, failing: bool = False) -> tuple[Line, ...]:
+def budget_option(seconds: float) -> str:
+    """Write a time budget as an option: in whole tens of seconds, a long one in minutes."""
+    if seconds > _LONG_S:
+        return f"--time-budget {math.ceil(seconds / _MINUTE_S)}m"
+    return f"--time-budget {seconds:.0f}s"
+
+
+def lines(
+    answer: Answer, *, budget: Callable[[float], str] | None = budget_option
+) -> tuple[Line, ...]:
     """Return what a run says of a workload: the cheapest by calls, the first result, warm calls.
 
-    Then what to do about what is open, unless a limit fails: then no more time is needed.
-    Nothing where there is one candidate alone.
+    Then what to do about what is open. Nothing where there is one candidate alone.
+
+    Args:
+        answer: What is told.
+        budget: Writes how a time budget is given; ``None``: no more time is to be asked for.
     """
-    return (*_calls(answer), *_figures(answer), *(() if failing else _next_step(answer)))
+    steps = () if budget is None else _next_step(answer, budget)
+    return (*_calls(answer), *_figures(answer), *steps)
 
 
 def _name(answer: Answer) -> str:
@@ -318,31 +330,27 @@ def _seen(one: Judged) -> str:
     return seen(one) or bounds(one) or "not compared"
 
 
-def _next_step(answer: Answer) -> Iterator[Line]:
+def _next_step(answer: Answer, budget: Callable[[float], str]) -> Iterator[Line]:
     """Say what to type for what is open."""
     reasons = [one.reason for lead in answer.leads for one in lead.undecided]
     left_out = [one for by in answer.by_calls for one in by.left_out.values()]
     few = [n for one in (*reasons, *left_out) if (n := n_few(one)) is not None]
     untried = [why for lead in answer.leads if lead.untried for why in lead.held_back.values()]
     if few:
-        asked = _more(answer, _NEEDED / max(1, min(few))) or f"--rounds {_NEEDED}"
+        asked = _more(answer, _NEEDED / max(1, min(few)), budget) or f"--rounds {_NEEDED}"
         yield Line("next step", (Piece(f"measure again with {asked}"),))
     elif todo := next((found for why in untried if (found := advice(why))), ""):
         yield Line("next step", (Piece(todo),))
     elif reasons or any(_is_open(one) for by in answer.by_calls for one in by.ranges):
-        asked = _more(answer, _FOR_HALF) or "a longer --time-budget"
+        asked = _more(answer, _FOR_HALF, budget) or "a longer --time-budget"
         text = f"{asked}, on an idle machine, about halves the intervals"
         yield Line("next step", (Piece(text),))
 
 
-def _more(answer: Answer, times: float) -> str:
+def _more(answer: Answer, times: float, budget: Callable[[float], str]) -> str:
     """Write a budget for so many times what was measured; empty where others share it."""
     seconds = times * answer.measured_s * _SPARE
-    if not answer.own or not seconds:
-        return ""
-    if seconds > _LONG_S:
-        return f"--time-budget {math.ceil(seconds / _MINUTE_S)}m"
-    return f"--time-budget {_TENS_S * math.ceil(seconds / _TENS_S)}s"
+    return budget(_TENS_S * math.ceil(seconds / _TENS_S)) if answer.own and seconds else ""
 
 
 def _span(judged: Sequence[Judged]) -> Piece:

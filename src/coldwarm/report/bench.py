@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Literal
 
 from coldwarm.report import comparison_text, headline, units, view
 from coldwarm.report import plan_document as plan_view
+from coldwarm.report.answer_text import budget_option
 from coldwarm.report.document import Cell, Heading, Notice, Paragraph, name, row, table, terms
 from coldwarm.report.sentences import with_advice
 from coldwarm.report.words import HEADINGS, marked
 from coldwarm.stats.ratio import CONFIDENCE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from coldwarm.contracts.answer import Comparison, Plan
     from coldwarm.contracts.bench import BenchCandidate, BenchReport, BenchVerdict
@@ -124,6 +125,7 @@ def document(  # noqa: PLR0913 - what stands where, each by name
     *,
     verbose: bool = False,
     ratios: bool = False,
+    budget: Callable[[float], str] = budget_option,
 ) -> Document:
     """Return what fails, the suite's answers and tables, and what else a bench says.
 
@@ -161,7 +163,7 @@ def document(  # noqa: PLR0913 - what stands where, each by name
         more=more,
         care=_noted(report),
         verbose=verbose,
-        failing=bool(report.n_failing),
+        budget=None if report.n_failing else budget,
     )
 
 

@@ -151,6 +151,7 @@ def _shared(cases: Sequence[CaseResult]) -> Iterator[Remark]:
     for case in cases:
         if case.cold and case.protocol.own is not None and case.protocol.own.target:
             by_file.setdefault(case.protocol.own.target.rpartition(":")[0], []).append(case)
+    by_file.pop("__main__", None)  # functions of a notebook come with the imports of their own
     for file, members in by_file.items():
         loaded = {one for c in members for seen in c.observations for one in seen.versions}
         targets = {case.protocol.own and case.protocol.own.target for case in members}

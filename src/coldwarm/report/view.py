@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.contracts.reasons import because
 from coldwarm.report import care, filled, loop_shares, units
-from coldwarm.report.answer_text import TITLE, lines
+from coldwarm.report.answer_text import TITLE, budget_option, lines
 from coldwarm.report.document import (
     Cell,
     Document,
@@ -55,7 +55,7 @@ from coldwarm.stats.cautions import held_back
 from coldwarm.stats.costs import making_s
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from coldwarm.contracts.answer import Answer
     from coldwarm.contracts.base import CacheMode
@@ -127,14 +127,15 @@ def suite_view(
     answers: Sequence[Answer] = (),
     *,
     verbose: bool = True,
-    failing: bool = False,
+    budget: Callable[[float], str] | None = budget_option,
 ) -> View:
     """Put a suite into words and numbers, in the order in which its cases stand.
 
     ``answers``: of its groups. ``verbose``: all caveats with what to do about them; the parts of
-    the first results are shown, so that their columns are explained. ``failing``: a limit fails.
+    the first results are shown, so that their columns are explained. ``budget``: as of an answer's
+    lines.
     """
-    said = {one.group: lines(one, failing=failing) for one in answers}
+    said = {one.group: lines(one, budget=budget) for one in answers}
     grouped: dict[str, list[CaseResult]] = {}
     for case in cases:
         grouped.setdefault(group_name(case), []).append(case)
@@ -168,15 +169,15 @@ def document(  # noqa: PLR0913 - what stands where, each by name
     more: Sequence[Block] = (),
     care: Sequence[tuple[str, str]] = (),
     verbose: bool = False,
-    failing: bool = False,
+    budget: Callable[[float], str] | None = budget_option,
 ) -> Document:
     """Return the answers, the tables, the caveats and a legend.
 
     ``answers`` are of its groups, ``ahead`` leads, ``more`` follows the tables, ``care`` are
     caveats, too. ``verbose``: also the parts of the first results, what filled caches need, what to
-    do about caveats, and the legend. ``failing``: a limit fails.
+    do about caveats, and the legend. ``budget``: as ``answer_text.lines`` has it.
     """
-    view = suite_view(suite, cases, answers, verbose=verbose, failing=failing)
+    view = suite_view(suite, cases, answers, verbose=verbose, budget=budget)
     blocks = [*ahead, *_answered(view.groups)]
     for group in view.groups:
         blocks += _group_blocks(group, verbose=verbose)

@@ -155,6 +155,8 @@ def _sharing(inspected: Sequence[Inspected]) -> Iterator[tuple[list[str], list[s
     """Yield candidates of one file that imports frameworks, and which it imports."""
     by_file: dict[str, list[Inspected]] = {}
     for one in inspected:
+        if one.target.carried:  # with imports of its own
+            continue
         by_file.setdefault(one.found.file or one.target.label, []).append(one)
     for members in by_file.values():
         loaded = sorted({name for one in members for name in one.found.counters})
