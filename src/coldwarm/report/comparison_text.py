@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from coldwarm.contracts.policy import DIRECTIONS
 from coldwarm.errors import printable
 from coldwarm.report import units
+from coldwarm.report.answer_text import budget_option
 from coldwarm.report.document import (
     Cell,
     Document,
@@ -263,10 +264,8 @@ def of_bench(
         ]
     if report.unshown:
         more_s = math.fsum(one.further_s or 0.0 for one in report.unshown)
-        needed = units.duration(report.wall_s + more_s)
-        asked = f"; about --time-budget {needed} would" if more_s else ""
-        text = f"{counted(len(report.unshown), 'figure')} cannot show the limit{asked}"
-        listed.append(("too coarse", text))
+        asked = f"; about {budget_option(report.wall_s + more_s)} shows it" if more_s else ""
+        listed.append(("too coarse", f"{_unseen(report.unshown, named)}{asked}"))
     return listed
 
 
@@ -285,6 +284,17 @@ def _control(control: BenchControl, named: Callable[[str], str]) -> str:
 def _below(one: BenchVerdict, report: BenchReport) -> str:
     limit = f"{100 * (one.surely_below or 0.0):.3g} %"
     return f"not slower than {report.reference} by more than {limit}: {bounds(one.comparison)}"
+
+
+def _unseen(found: Sequence[UnshownLimit], named: Callable[[str], str]) -> str:
+    """Say how large a difference of these figures could have passed unseen."""
+    which = ", ".join(dict.fromkeys(named(one.metric) for one in found))
+    limit = f"{100 * min(one.limit for one in found):.3g} %"
+    reaches = [one.half_width for one in found]
+    if None in reaches:
+        return f"{which}: too few rounds for a limit of {limit}"
+    reach = 100 * max(one for one in reaches if one is not None)
+    return f"{which}: up to {reach:.2g} % could pass unseen, the limit is {limit}"
 
 
 def _reach(one: UnshownLimit) -> str:
