@@ -267,7 +267,8 @@ def test_figures_too_coarse_for_a_limit_share_a_line_in_short(verbose: bool, n_l
     )
     texts = of_bench(report, str, verbose=verbose)  # type: ignore[arg-type]  # what it reads
     assert len(texts) == n_lines
-    assert texts[-1][1].startswith("warm.call_s: up to 15 % could pass unseen, the limit is 5 %; about ")
+    told = "warm.call_s: up to 15 % could pass unseen, the limit is 5 %; about "
+    assert texts[-1][1].startswith(told)
 
 
 def test_a_limit_that_could_not_be_shown_says_what_it_takes() -> None:
