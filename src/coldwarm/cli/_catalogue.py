@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,7 +15,6 @@ from coldwarm.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from contextlib import ExitStack
 
     from coldwarm.catalogue.measure import Measure
     from coldwarm.catalogue.spec import ClaimSpec, PatternSpec
@@ -38,12 +37,12 @@ class Help(NamedTuple):
     """Id of one."""
 
 
-_JUDGE = """Judge stored results again, and run nothing.
+_JUDGE = """Judge a stored result again by today's rules, and run nothing.
 
-RESULTS is a folder of `coldwarm {kind} run`, or a snapshot, packed or not. The exit status is 3
+RESULT is a folder of `coldwarm {kind} run`, or a snapshot, packed or not. The exit status is 3
 where a verdict is not the stored one.
 """
-_COMPARE = """Show which verdicts differ between two results, A and B.
+_COMPARE = """Show which verdicts differ between two results.
 
 Each is a folder of `coldwarm {kind} run`, or a snapshot, packed or not. The exit status is 1 where
 a verdict differs.
@@ -94,7 +93,7 @@ def group(kind: Kind, texts: Help, run_bench: Measure) -> click.Group:
     @command.command("run", help=texts.run, example=f"coldwarm {kind} run {texts.example}")
     @click.argument("names", nargs=-1, metavar="[ID]...")
     @_options.out(f"out/{kind}-TIME")
-    @click.option("--resume", is_flag=True, help="Continue in --out with what is missing.")
+    @click.option("--resume", is_flag=True, help="Continue in --out with what is not measured yet.")
     @_options.output("json", "markdown")
     def run(names: Sequence[str], out: Path | None, form: str, *, resume: bool) -> int:
         from coldwarm.catalogue.catalogue_document import Progress
@@ -102,6 +101,9 @@ def group(kind: Kind, texts: Help, run_bench: Measure) -> click.Group:
         from coldwarm.catalogue.spec import spec, specs
         from coldwarm.report.shown import PlainConsole
 
+        if resume and out is None:
+            text = "--resume needs --out: the folder of the results to go on with"
+            raise click.UsageError(text)
         chosen = [spec(kind, name) for name in names] if names else list(specs(kind).values())
         folder = out or _options.new_directory(kind)
         with Progress(PlainConsole(stderr=True, quiet=is_quiet())) as progress:
@@ -113,7 +115,7 @@ def group(kind: Kind, texts: Help, run_bench: Measure) -> click.Group:
     @command.command(
         "judge", help=_JUDGE.format(kind=kind), example=f"coldwarm {kind} judge out/mine"
     )
-    @click.argument("results", type=_FOLDER)
+    @click.argument("results", metavar="RESULT", type=_FOLDER)
     @_options.output("json")
     def judge(results: Path, form: str) -> int:
         return _print_judged(results, kind, form)
@@ -121,8 +123,8 @@ def group(kind: Kind, texts: Help, run_bench: Measure) -> click.Group:
     @command.command(
         "compare", help=_COMPARE.format(kind=kind), example=f"coldwarm {kind} compare out/a out/b"
     )
-    @click.argument("a", type=_FOLDER)
-    @click.argument("b", type=_FOLDER)
+    @click.argument("a", metavar="RESULT_A", type=_FOLDER)
+    @click.argument("b", metavar="RESULT_B", type=_FOLDER)
     @_options.output("json")
     def compare(a: Path, b: Path, form: str) -> int:
         return _print_compared(a, b, kind, form)
@@ -230,7 +232,7 @@ def results_in(path: Path, stack: ExitStack) -> list[tuple[Path, Kind | None]]:
     ``stack`` keeps what is unpacked of an archive as long as it is needed.
 
     Raises:
-        UsageError: it is a file that holds no results.
+        UsageError: nothing is there, or a file that holds no results.
         ArchiveError: the archive is damaged, or holds what no snapshot has.
     """
     from coldwarm.catalogue import stored
@@ -238,6 +240,7 @@ def results_in(path: Path, stack: ExitStack) -> list[tuple[Path, Kind | None]]:
     from coldwarm.publish import layout
     from coldwarm.publish.archive import unpacked
 
+    refuse_absent(path)
     if path.is_file() and path.suffix != ".json":
         with path.open("rb") as file:
             is_packed = file.read(len(_GZIP)) == _GZIP
@@ -254,6 +257,52 @@ def results_in(path: Path, stack: ExitStack) -> list[tuple[Path, Kind | None]]:
 
 _GZIP = b"\x1f\x8b"
 """Beginning of a packed file."""
+_ARCHIVES = (".tar.gz", ".tgz")
+"""Endings of a packed snapshot."""
+
+
+def refuse_absent(path: Path) -> None:
+    """Refuse a result that is not there.
+
+    Raises:
+        UsageError: it is so.
+    """
+    if not path.exists():
+        text = f"{path}: no such file or directory; name the folder of a result, or a snapshot"
+        raise UsageError(text)
+
+
+def is_archive(path: Path) -> bool:
+    """Say whether a file is called as a packed snapshot is."""
+    return path.name.endswith(_ARCHIVES) and path.is_file()
+
+
+def run_in(path: Path) -> Path:
+    """Return the run that a path names: what is there, or the only run of a snapshot.
+
+    What is unpacked of an archive is kept to the end of the command.
+
+    Raises:
+        UsageError: nothing is there, or a snapshot with several runs, or with none.
+        ArchiveError: the archive is damaged, or holds what no snapshot has.
+    """
+    from coldwarm.publish import layout
+    from coldwarm.publish.archive import unpacked
+
+    refuse_absent(path)
+    stack = click.get_current_context().with_resource(ExitStack())
+    folder = stack.enter_context(unpacked(path)) if is_archive(path) else path
+    if not (folder / layout.INDEX).is_file():
+        return folder
+    runs = [one for one, kind in results_in(folder, stack) if kind is None]
+    if len(runs) == 1:
+        return runs[0]
+    named = ", ".join(f"{layout.RESULTS}/{one.name}" for one in runs)
+    text = f"{path.name} holds {named or 'no run'}, and this command takes one run"
+    if runs:
+        unpack = "unpack the archive with tar -xf, and " if folder != path else ""
+        text += f": {unpack}name the folder of one"
+    raise UsageError(text)
 
 
 def _print_results(results: Results, kind: Kind, folder: Path, form: str) -> ExitCode:

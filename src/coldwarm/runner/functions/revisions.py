@@ -78,6 +78,9 @@ def root_of(folder: Path) -> Path:
     Raises:
         UsageError: it is in none, or git is not installed.
     """
+    if _run(folder, "rev-parse", "--git-dir").returncode:
+        where = f"{folder} is in no git repository"
+        raise UsageError(f"{where}, and a commit is one of such: go to yours, or name no commit")
     return Path(_git(folder, "rev-parse", "--show-toplevel"))
 
 
