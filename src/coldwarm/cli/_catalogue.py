@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,10 +11,12 @@ import rich_click as click
 from coldwarm.cli import _options
 from coldwarm.cli._commands import CommandGroup, is_quiet, with_example
 from coldwarm.cli._options import say
+from coldwarm.cli._results import refuse_absent
 from coldwarm.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from contextlib import ExitStack
 
     from coldwarm.catalogue.measure import Measure
     from coldwarm.catalogue.spec import ClaimSpec, PatternSpec
@@ -101,9 +103,7 @@ def group(kind: Kind, texts: Help, run_bench: Measure) -> click.Group:
         from coldwarm.catalogue.spec import spec, specs
         from coldwarm.report.shown import PlainConsole
 
-        if resume and out is None:
-            text = "--resume needs --out: the folder of the results to go on with"
-            raise click.UsageError(text)
+        _options.require_out(out, resume=resume)
         chosen = [spec(kind, name) for name in names] if names else list(specs(kind).values())
         folder = out or _options.new_directory(kind)
         with Progress(PlainConsole(stderr=True, quiet=is_quiet())) as progress:
@@ -226,6 +226,10 @@ def judged(path: Path, kind: Kind) -> tuple[Results, VerdictTable]:
     return again.index, verdict_table(again.index, environment, again.reasons, n_otherwise)
 
 
+_GZIP = b"\x1f\x8b"
+"""Beginning of a packed file."""
+
+
 def results_in(path: Path, stack: ExitStack) -> list[tuple[Path, Kind | None]]:
     """Return the results that a path names, those of patterns and claims with their kind.
 
@@ -253,56 +257,6 @@ def results_in(path: Path, stack: ExitStack) -> list[tuple[Path, Kind | None]]:
     runs = sorted((path / layout.RESULTS).glob("*/"))
     kinds = [kind for kind in INDEXES if stored.kind_of(path / kind) is not None]
     return [*((run, None) for run in runs), *((path / kind, kind) for kind in kinds)]
-
-
-_GZIP = b"\x1f\x8b"
-"""Beginning of a packed file."""
-_ARCHIVES = (".tar.gz", ".tgz")
-"""Endings of a packed snapshot."""
-
-
-def refuse_absent(path: Path) -> None:
-    """Refuse a result that is not there.
-
-    Raises:
-        UsageError: it is so.
-    """
-    if not path.exists():
-        text = f"{path}: no such file or directory; name the folder of a result, or a snapshot"
-        raise UsageError(text)
-
-
-def is_archive(path: Path) -> bool:
-    """Say whether a file is called as a packed snapshot is."""
-    return path.name.endswith(_ARCHIVES) and path.is_file()
-
-
-def run_in(path: Path) -> Path:
-    """Return the run that a path names: what is there, or the only run of a snapshot.
-
-    What is unpacked of an archive is kept to the end of the command.
-
-    Raises:
-        UsageError: nothing is there, or a snapshot with several runs, or with none.
-        ArchiveError: the archive is damaged, or holds what no snapshot has.
-    """
-    from coldwarm.publish import layout
-    from coldwarm.publish.archive import unpacked
-
-    refuse_absent(path)
-    stack = click.get_current_context().with_resource(ExitStack())
-    folder = stack.enter_context(unpacked(path)) if is_archive(path) else path
-    if not (folder / layout.INDEX).is_file():
-        return folder
-    runs = [one for one, kind in results_in(folder, stack) if kind is None]
-    if len(runs) == 1:
-        return runs[0]
-    named = ", ".join(f"{layout.RESULTS}/{one.name}" for one in runs)
-    text = f"{path.name} holds {named or 'no run'}, and this command takes one run"
-    if runs:
-        unpack = "unpack the archive with tar -xf, and " if folder != path else ""
-        text += f": {unpack}name the folder of one"
-    raise UsageError(text)
 
 
 def _print_results(results: Results, kind: Kind, folder: Path, form: str) -> ExitCode:

@@ -200,7 +200,7 @@ def everywhere(*, hidden: bool) -> list[click.Option]:
             hidden=hidden,
             is_eager=True,
             callback=_choose_color,
-            help="Default: auto, by NO_COLOR and FORCE_COLOR.",
+            help="Colors. Default: auto (NO_COLOR, FORCE_COLOR).",
         ),
         click.RichOption(
             ["--config"],

@@ -73,9 +73,7 @@ class Whole(click.IntRange):
         super().__init__(least, most)
         self._wanted = _wanted("a whole number", least, most, example)
 
-    def convert(
-        self, value: str | int, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int:
+    def convert(self, value: int, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Return the number.
 
         Raises:
@@ -96,18 +94,19 @@ class Finite(click.FloatRange):
         self._wanted = _wanted("a number", least, most, example)
 
     def convert(
-        self, value: str | float, param: click.Parameter | None, ctx: click.Context | None
+        self, value: float, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
         """Return the number.
 
         Raises:
             BadParameter: it is none, or out of bounds.
         """
+        number = math.nan
         with suppress(click.BadParameter):
             number = float(super().convert(value, param, ctx))
-            if math.isfinite(number):
-                return number
-        self.fail(f"{value!r:.40}: {self._wanted}", param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value!r:.40}: {self._wanted}", param, ctx)
+        return number
 
 
 def _wanted(kind: str, least: float, most: float | None, example: float) -> str:
@@ -216,14 +215,14 @@ class Input(click.Path):
         return input_path(str(super().convert(value, param, ctx)))
 
 
-def input_path(text: str) -> Path:
+def input_path(named: str) -> Path:
     """Return a path; of ``-``, that of a file with standard input, which goes with the command.
 
     Raises:
         UsageError: standard input is a terminal.
     """
-    if text != "-":
-        return Path(text)
+    if named != "-":
+        return Path(named)
     import tempfile
 
     if sys.stdin.isatty():
@@ -237,12 +236,8 @@ def input_path(text: str) -> Path:
     return path
 
 
-cold_only = click.option(
-    "--cold-only", is_flag=True, help="Measure only first results, in new processes."
-)
-warm_only = click.option(
-    "--warm-only", is_flag=True, help="Measure only later calls, in processes that keep running."
-)
+cold_only = click.option("--cold-only", is_flag=True, help="Measure only first results.")
+warm_only = click.option("--warm-only", is_flag=True, help="Measure only later calls.")
 results = click.option(
     "--results",
     type=click.Path(path_type=Path),
@@ -255,18 +250,18 @@ seed = click.option(
     metavar="N",
     default=0,
     show_default=True,
-    help="Number that the random inputs and the random order of processes are made from.",
+    help="Seed of inputs and order.",
 )
 sync = click.option(
     "--sync",
-    metavar="MODULE:FUNCTION",
-    help="Function that waits until a result is finished, such as dask:compute.",
+    metavar="MODULE:NAME",
+    help="Function that waits for a result: dask:compute.",
 )
 threads = click.option(
     "--threads",
     type=Whole(1, _MOST_THREADS, example=2),
     metavar="N",
-    help="Give each measured process N processors and N threads. Default: all.",
+    help="Threads and processors of a process. Default: all.",
 )
 timeout = click.option(
     "--timeout",
@@ -289,8 +284,7 @@ def rounds(fewest: str, most: str) -> Callable[[Command], Command]:
         "--rounds",
         type=kind,
         metavar="N",
-        help="Fewest rounds. A round measures each candidate once more, in new processes. "
-        f"Default: {fewest}.",
+        help=f"Fewest rounds: each candidate once more, in new processes. Default: {fewest}.",
     )
     largest = click.option(
         "--max-rounds", type=kind, metavar="N", help=f"Most rounds. Default: {most}."
@@ -315,7 +309,7 @@ def out(default: str) -> Callable[[Command], Command]:
         "--out",
         type=Output(file_okay=False),
         metavar="FOLDER",
-        help=f"Folder to write the results into. Default: {default}.",
+        help=f"Folder of the results. Default: {default}.",
     )
 
 
@@ -323,9 +317,8 @@ threshold = click.option(
     "--threshold",
     type=Share(),
     default="2%",
-    show_default=True,
     metavar="SHARE",
-    help="Smallest difference that matters, such as 2% or 0.02.",
+    help="Smallest difference that matters. Default: 2%.",
 )
 
 verbose = click.option(
@@ -393,6 +386,17 @@ def regimes(*, cold_only: bool, warm_only: bool) -> tuple[bool, bool]:
         text = "--cold-only and --warm-only leave nothing to measure; give one of them"
         raise click.UsageError(text)
     return not warm_only, not cold_only
+
+
+def require_out(out: Path | None, *, resume: bool) -> None:
+    """Refuse to go on with nothing that is named.
+
+    Raises:
+        UsageError: it is so.
+    """
+    if resume and out is None:
+        text = "--resume needs --out: the folder of what is to go on"
+        raise click.UsageError(text)
 
 
 def require_order(fewest: int | None, most: int | None) -> None:

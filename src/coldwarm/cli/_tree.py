@@ -33,9 +33,9 @@ Exit status of every command:
 3  a measurement failed, or a file is damaged or cannot be written
 4  nothing valid was measured, or there is nothing to compare
 
-The options below may also be given after a command. An environment variable
-(COLDWARM_BENCH_ROUNDS=5) or a file (pyproject.toml: [tool.coldwarm.bench] rounds = 5) can set most
-options of a command; docs/how-to/install.md says which not.
+The options below may also follow a command. An environment variable (COLDWARM_BENCH_ROUNDS=5) or
+pyproject.toml ([tool.coldwarm.bench] rounds = 5) can set most options of a command; see
+docs/how-to/install.md.
 """
 _PANELS = {
     "Measure": {

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     "inputs",
     multiple=True,
     metavar="NAME=WHAT",
-    help="An argument. x=f32[512,512]: an array of random numbers (normal distribution); also "
-    "f16 f64 i8 i16 i32 i64 u8 bool c64 c128. x=f32[512]:zeros: also ones, range, uniform. "
-    "x=f32[512];[600]: called with the second shape too. n=3, s='a': a value. Repeatable.",
+    help="x=f32[512,512]: array of normal random numbers; :uniform, :zeros, :ones or :range after "
+    "it fills it so. x=f32[512];[600]: called with a second shape too. n=3: a number. Types: f16 "
+    "f32 f64 i8 i16 i32 i64 u8 bool c64 c128. Repeatable.",
 )
 @click.option(
     "--inputs-as",
@@ -49,9 +49,9 @@ if TYPE_CHECKING:
 @click.option("--no-check", is_flag=True, help="Do not check that the answers agree.")
 @click.option(
     "--tolerance",
-    type=_options.Finite(0.0, example=1e-6),
+    type=_options.Finite(0.0, example=0.001),
     metavar="ERROR",
-    help="Largest relative error of an answer. Default: by its type.",
+    help="Largest relative error. Default: by number type.",
 )
 @click.option(
     "--env",
@@ -67,17 +67,13 @@ if TYPE_CHECKING:
     metavar="PATH",
     help="Python or virtual environment to measure with; LABEL:PATH: for one candidate.",
 )
-@click.option(
-    "--before", metavar="REV", help="Measure also the code of this commit of git, the old one."
-)
-@click.option(
-    "--after", metavar="REV", help="With --before: the new commit. Default: the files as they are."
-)
+@click.option("--before", metavar="REV", help="Measure also the code of this git commit.")
+@click.option("--after", metavar="REV", help="New commit. Default: the files as they are now.")
 @_options.sync
 @_options.cold_only
 @_options.warm_only
 @_options.time_budget("none")
-@_options.rounds("3, or 1 with --time-budget", "12, or 200 with --time-budget")
+@_options.rounds("3, or 1 with --time-budget", "12 (200 with --time-budget)")
 @_options.threshold
 @_options.fail_on("slower:2%,cold:undecided,programs:+0")
 @_options.policy

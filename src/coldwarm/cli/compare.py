@@ -80,7 +80,7 @@ def _command(
 
     With several runs of each side, A1,A2,A3 B1,B2,B3, smaller differences can be shown.
     """
-    from coldwarm.cli._catalogue import run_in
+    from coldwarm.cli._results import run_in
     from coldwarm.contracts.result import Measured
     from coldwarm.integrations import formats
     from coldwarm.report import comparison_text as words

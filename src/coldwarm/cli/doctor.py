@@ -141,13 +141,14 @@ class _Doctor(Command):
     "left",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Show the report of a program started so, also if it was killed or still runs. FILE is "
-    "REPORT.json.",
+    help="Show the report, REPORT.json, of a program started with --hook, also if it was killed or "
+    "still runs.",
 )
 @click.option(
     "--values",
     is_flag=True,
-    help="Show all values of static arguments, which may be secret. Default: numbers only.",
+    help="Show all values of static arguments, which may be secret. Default: numbers, else type "
+    "and hash.",
 )
 @_options.verbose
 @_options.output("json", "markdown", "github", "html")

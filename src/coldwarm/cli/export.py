@@ -47,11 +47,11 @@ _SHOWN = 3
 def _command(*, result: Path, form: str, out: Path | None, commit: str | None) -> None:
     """Export a result to another tool's format.
 
-    RESULT is a folder of `coldwarm run` or `bench`, or a snapshot of one. A figure's name ends in its cache mode and what
-    was measured, such as fit/warm_process/call. What was rejected or failed is left out, and
-    standard error says so.
+    RESULT is a folder of `coldwarm run` or `bench`, or a snapshot of one. A figure's name ends in
+    its cache mode and what was measured, such as fit/warm_process/call. What was rejected or failed
+    is left out, and standard error says so.
     """
-    from coldwarm.cli._catalogue import run_in
+    from coldwarm.cli._results import run_in
     from coldwarm.integrations import figures
     from coldwarm.runner import recompute
 

@@ -83,7 +83,7 @@ def _command(
     added up. Printed are the total of each candidate, which is the cheapest, and from how many
     calls on the others cost no more.
     """
-    from coldwarm.cli._catalogue import run_in
+    from coldwarm.cli._results import run_in
     from coldwarm.contracts.answer import PlanReport
     from coldwarm.report import plan_document as view
     from coldwarm.runner import recompute

@@ -50,13 +50,13 @@ NOT_MEASURED, NOT_PROVED = "not_measured", "not_proved"
     multiple=True,
     metavar="MODE",
     help="Only this mode. cold_process_cold_cache: new process, empty compilation caches; "
-    "cold_process_warm_cache: new process, filled ones; warm_process: later calls; first_ever: as "
-    "the first, and no bytecode and no files in memory. Default: the first three. Repeatable.",
+    "cold_process_warm_cache: new process, filled ones; warm_process: later calls; first_ever: "
+    "like the first, without bytecode or files in memory. Default: the first three. Repeatable.",
 )
 @click.option(
     "--deterministic",
     is_flag=True,
-    help="Measure exactly as many rounds as --rounds says, without a time budget.",
+    help="Measure exactly as many rounds as --rounds says. --time-budget is none by default.",
 )
 @_options.seed
 @_options.threads
@@ -91,9 +91,7 @@ def _command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - opti
 
     options = (_recorded(ctx, given) if given["resume"] else None) or _asked(given, origins(ctx))
     resume = given["resume"]
-    if resume and given["out"] is None:
-        text = "--resume needs --out: the folder of the run to go on with"
-        raise click.UsageError(text)
+    _options.require_out(given["out"], resume=resume)
     out_dir = given["out"] or _options.new_directory(options.suite)
     with open_progress(PlainConsole(stderr=True, quiet=is_quiet())) as progress:
         more_s = given["time_budget"] if resume else None

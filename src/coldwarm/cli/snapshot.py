@@ -291,8 +291,8 @@ def _verify(
 
     SNAPSHOT is its folder or its archive. Each file must have the hash that the index says. Proved
     is what is made again from the raw samples here, and is the same: figures, verdicts, the page.
-    Only hashed is what nothing else can confirm, as hashes can be made anew: raw samples, machine,
-    authors, code; with a signature that --public-key or --identity checks, you know who says it.
+    Only hashed is what nothing but its hash confirms, and whoever changes a file can change its
+    hash: raw samples, machine, authors, code. --public-key or --identity then say who made it.
     Nothing in it is executed. The exit status is 3, 5 or 6 where something is wrong.
     """
     from coldwarm.contracts.reasons import because
@@ -533,8 +533,8 @@ def _publish(out_dir: Path, original: Snapshot, report: Replication) -> None:
 def _package(directory: Path, out: Path | None, form: str) -> None:
     """Pack a snapshot into an archive with its digest beside it.
 
-    SNAPSHOT is its folder. The bytes are the same each time. Only the files that its index names go in; a file that is
-    missing, changed or added is refused.
+    SNAPSHOT is its folder. The bytes are the same each time. Only the files that its index names go
+    in; a file that is missing, changed or added is refused.
     """
     from coldwarm.contracts.codec import without_secrets
     from coldwarm.publish.archive import package

@@ -213,7 +213,9 @@ def share(text: str, *, zero: bool = False) -> float:
         percent, part = matched["percent"], matched["part"]
         value = float(part) if percent is None else float(percent) / 100
     if not (0 < value <= 10 or (zero and value == 0)):  # noqa: PLR2004 - 1000 %, as it says
-        message = f"{text!r} is no relative difference; write one such as 5% or 0.05 (at most 1000%)"
+        message = (
+            f"{text!r} is no relative difference; write one such as 5% or 0.05 (at most 1000%)"
+        )
         raise ValueError(message)
     return value
 
