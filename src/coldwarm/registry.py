@@ -299,11 +299,11 @@ _LISTED = {
 
 
 def near(name: str, known: Iterable[str]) -> list[str]:
-    """Return the names that one may be meant for: those like it, then those that it is part of."""
+    """Return the names that one may be meant for: those that it is part of, then those like it."""
     names = list(known)
     alike = get_close_matches(name, names, n=3)
     whole = [one for one in names if len(name) >= _SHORTEST and name in one]
-    return list(dict.fromkeys((*alike, *whole)))[:3]
+    return list(dict.fromkeys((*whole, *alike)))[:3]
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:

@@ -190,11 +190,12 @@ def _source(name: str, option: click.Option, args: list[str]) -> str:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("list", "did you mean patterns list or claims list or snapshot registry list?"),
+        ("list", "did you mean claims list or patterns list or snapshot registry list?"),
         ("verify", "did you mean snapshot verify?"),
         ("zzz", "no command is called 'zzz'; `coldwarm --help` lists them"),
         ("help zzz", "`coldwarm --help` lists them"),
-        ("bench --bogus", "no such option: --bogus"),
+        ("bench --bogus", "no option is called --bogus; see coldwarm bench --help"),
+        ("bench --budget 3s a.py:f", "did you mean --time-budget?"),
         ("bench --round 3 a.py:f", "did you mean --rounds?"),
         ("claims show pmap", "did you mean pmap-recipe-works"),
         ("patterns show zzz", "no pattern is called 'zzz'; `coldwarm patterns list` lists them"),
@@ -203,7 +204,7 @@ def _source(name: str, option: click.Option, args: list[str]) -> str:
         ("bench a.py:f --seed -1", "write a whole number of 0 or more, such as 7"),
         ("bench a.py:f --tolerance -1", "write a number of 0 or more, such as 0.001"),
         ("plan a --calls 0", "write a whole number from 1 to 1000000000000, such as 10000"),
-        ("run --precision 2", "write a share from 0.001 to 1, such as 5% or 0.05"),
+        ("run --precision 200%", "write a share from 0.001 to 1, such as 5% or 0.05"),
         ("bench a.py:f --timeout 0", "write 90, 90s, 2.5m or 1h: a time above 0"),
         ("bench a.py:f --env FOO", "write NAME=VALUE, or LABEL:NAME=VALUE for one candidate"),
         ("bench a.py:f --report md=r.md", "write json=r.md or markdown=r.md or github=r.md"),

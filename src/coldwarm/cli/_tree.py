@@ -125,19 +125,20 @@ def run() -> int:
 def _usage(error: click.ClickException) -> str:
     """Return what was wrong with the arguments, and where the right ones are told."""
     context = getattr(error, "ctx", None)
+    more = f"; see {context.command_path} --help" if context is not None else ""
     if isinstance(error, click.NoSuchOption):
         from coldwarm.registry import near
 
-        by_name = {one.strip("-"): one for one in error.possibilities or ()}
+        options = context.command.params if context is not None else ()
+        by_name = {name.strip("-"): name for one in options for name in one.opts}
         found = near(error.option_name.strip("-"), by_name)
-        if found:
-            return f"no option is called {error.option_name}; did you mean {by_name[found[0]]}?"
+        hint = f"; did you mean {by_name[found[0]]}?" if found else more
+        return f"no option is called {error.option_name}{hint}"
     if isinstance(error, click.BadParameter) and context is not None and error.param is not None:
         source = context.get_parameter_source(str(error.param.name))
         if source is not None and source.name == "ENVIRONMENT":
             error.param_hint = str(error.param.envvar)
     text = " ".join(error.format_message().split()).rstrip(".")
-    more = f"; see {context.command_path} --help" if context is not None else ""
     return f"{text[:1].lower()}{text[1:]}{more}"
 
 
