@@ -303,7 +303,7 @@ def near(name: str, known: Iterable[str]) -> list[str]:
     names = list(known)
     alike = get_close_matches(name, names, n=3)
     whole = [one for one in names if len(name) >= _SHORTEST and name in one]
-    return list(dict.fromkeys((*whole, *alike)))[:3]
+    return list(dict.fromkeys((*sorted(whole, key=len), *alike)))[:3]
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:

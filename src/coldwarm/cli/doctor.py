@@ -207,14 +207,14 @@ def _command(
         context.exit(ExitCode.REGRESSION if is_broken(found, allowed) else ExitCode.FINE)
     if not command_line:
         raise UsageError("name a program: coldwarm doctor train.py, or coldwarm doctor -m package")
-    if not module:
-        _refuse_program(program[0])
     scripts = [] if warmup is None else [warmup, archive_of(warmup)]
     written.validate(watch.files_of(command_line), scripts)
     if warmup is not None:
         refuse(warmup)
     wanted_then = before_after.ThenBench(before, caches, rounds, time_budget_s)
     asked = before_after.requested(then, wanted_then, command_line)
+    if not module:
+        _refuse_program(program[0])
     wanted = _passes(passes)
     watching = Watching(
         command_line, python or sys.executable, wanted, written, warmup, asked, allowed, values

@@ -79,8 +79,8 @@ def root_of(folder: Path) -> Path:
         UsageError: it is in none, or git is not installed.
     """
     if _run(folder, "rev-parse", "--git-dir").returncode:
-        where = f"{folder} is in no git repository"
-        raise UsageError(f"{where}, and a commit is one of such: go to yours, or name no commit")
+        text = f"{folder} is in no git repository, so no commit can be named"
+        raise UsageError(f"{text}: run the command in a folder of one")
     return Path(_git(folder, "rev-parse", "--show-toplevel"))
 
 
