@@ -284,9 +284,37 @@ def _refuse_twice(found: dict[str, Any], name: str, source: Source, kind: str) -
         raise PluginError(text)
 
 
+_FEW = 12
+"""So many names at most are told as a list."""
+_SHORTEST = 3
+"""Characters of a part of a name that may be meant for it."""
+_LISTED = {
+    "backend": "coldwarm backends",
+    "case": "coldwarm cases",
+    "claim": "coldwarm claims list",
+    "command": "coldwarm --help",
+    "pattern": "coldwarm patterns list",
+}
+"""By kind, the command that lists the names."""
+
+
+def near(name: str, known: Iterable[str]) -> list[str]:
+    """Return the names that one may be meant for: those that it is part of, then those like it."""
+    names = list(known)
+    alike = get_close_matches(name, names, n=3)
+    whole = [one for one in names if len(name) >= _SHORTEST and name in one]
+    return list(dict.fromkeys((*sorted(whole, key=len), *alike)))[:3]
+
+
 def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
     """Return the error for a name nobody has, with the nearest names."""
     names = list(known)
-    near = get_close_matches(name, names, n=3, cutoff=0.4)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(names)}"
-    return UsageError(f"no {kind} is called {name!r}; {hint}")
+    found = near(name, names)
+    if found:
+        hint = f"did you mean {' or '.join(found)}?"
+    elif len(names) > _FEW and kind in _LISTED:
+        hint = f"`{_LISTED[kind]}` lists them"
+    else:
+        more = f" and {len(names) - _FEW} more" if len(names) > _FEW else ""
+        hint = f"known: {', '.join(names[:_FEW])}{more}"
+    return UsageError(f"no {kind} is called {name!r:.200}; {hint}")

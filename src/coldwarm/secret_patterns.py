@@ -71,6 +71,8 @@ _CONSTANT = (
     r"(?=[\s,;)}\]\"']|$)"
 )
 """Values that tell nothing: constants, shapes, and what is masked already."""
+_PLACEHOLDER = r"(?-i:[A-Z]+\.PEM)(?![^\s,;)])"
+"""What help texts write for the file of a key."""
 _CODE = (
     r"(?:[A-Za-z_]+(?:\.[A-Za-z_]+)*\((?:[A-Za-z_\s.,=:\[\]()]|\b\d{1,4}\b){0,200}\)|"
     r"(?-i:[a-z]{1,5}(?:_[a-z]{1,5}){1,2}|[a-z]{1,8}_\d{1,3})(?=[\s,;:)\]]|$))"
@@ -139,7 +141,7 @@ LABELLED = (
         rf"(?<![\w-])--?[\w-]{{0,40}}?(?:{_STRONG}|(?:key|auth|pass|pat|pw))"
         r"(?:[\"'],?\s*,\s*|\s+)",
         _WORD,
-        _CONSTANT,
+        rf"(?:{_CONSTANT}|{_PLACEHOLDER})",
     ),
     _labelled(
         rf"(?:{_STRONG}|authorization|(?:set-)?cookie)[\"']\s*,\s*(?=[bru]?[\"'])", _WORD, _CONSTANT

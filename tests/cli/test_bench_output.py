@@ -73,9 +73,9 @@ def test_a_bench_leads_with_its_answer_and_fails_by_kind_of_figure(tmp_path: Pat
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (["html=told.html"], "write one of json, markdown, github"),
-        (["json="], "write one of json, markdown, github"),
-        (["json=a", "json=b"], "once, as in json=FILE"),
+        (["html=told.html"], "write json=told.html or markdown=told.html or github=told.html"),
+        (["json="], "write json=FILE or markdown=FILE or github=FILE"),
+        (["json=a", "json=b"], "json is given twice"),
         (["json=nowhere/told.json"], "make its folder"),
         (["json=."], "no file can be made there"),
     ],

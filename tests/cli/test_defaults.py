@@ -76,14 +76,17 @@ def test_a_run_goes_on_as_it_was_begun_whatever_the_file_says_now(project: Path)
         ("[tool.coldwarm.run]\nsed = 1", "tool.coldwarm.run.sed is unknown; known are backend, "),
         ("[tool.coldwarm.run]\nseed = '1'", "tool.coldwarm.run.seed must be a whole number, not"),
         ("[tool.coldwarm.run]\nseed = true", "tool.coldwarm.run.seed must be a whole number, not"),
-        ("[tool.coldwarm.run]\nseed = -1", "tool.coldwarm.run.seed: -1 is not in the range x>=0"),
+        (
+            "[tool.coldwarm.run]\nseed = -1",
+            "tool.coldwarm.run.seed: -1: write a whole number of 0 or more",
+        ),
         ("[tool.coldwarm.run]\ndeterministic = 1", "deterministic must be true or false, not 1"),
         ("[tool.coldwarm.run]\ncase = 'a'", "run.case must be a list of strings, not 'a'"),
         ("[tool.coldwarm.run]\ncase = [1]", "run.case must be a list of strings, not [1]"),
         ("[tool.coldwarm.run]\ntime-budget = '5d'", "run.time-budget: '5d' is no duration"),
         ("[tool.coldwarm.run]\ntime-budget = 5", "run.time-budget must be a string, not 5"),
         ("[tool.coldwarm.run]\nformat = 'xml'", "run.format: 'xml' is not one of"),
-        ("[tool.coldwarm.run]\nprecision = 'x'", "run.precision must be a number, not 'x'"),
+        ("[tool.coldwarm.run]\nprecision = 'x'", "run.precision: 'x' is no relative difference"),
         ("[tool.coldwarm.run]\nresume = true", "tool.coldwarm.run.resume is unknown"),
         ("[tool.coldwarm.shwo]\n", "tool.coldwarm.shwo is unknown; known are backends, bench, "),
         ("[tool]\ncoldwarm = 3\n", "tool.coldwarm must be a table"),
@@ -95,6 +98,34 @@ def test_what_is_no_default_is_told_in_one_line(tmp_path: Path, text: str, line:
     told = refused(tmp_path, *RUN)
     assert told.startswith("pyproject.toml")
     assert line in told
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "line"),
+    [
+        ("COLDWARM_RUN_ROUNDS", "five", "value for COLDWARM_RUN_ROUNDS: 'five': write a whole"),
+        (
+            "COLDWARM_RUN_ROUND",
+            "5",
+            "called 'COLDWARM_RUN_ROUND'; did you mean COLDWARM_RUN_ROUNDS",
+        ),
+    ],
+)
+def test_a_variable_that_is_no_default_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, line: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    assert line in refused(tmp_path, *RUN)
+    assert call(tmp_path, "run", "--help").returncode == 0
+
+
+def test_variables_that_are_no_options_are_let_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLDWARM_DOCTOR_FIRST", "1 journal")
+    monkeypatch.setenv("COLDWARM_NO_HOOKS", "1")
+    done = call(tmp_path, "doctor", "nothere.py")
+    assert "nothere.py is not there" in done.stderr
 
 
 def test_help_is_there_whatever_the_file_says(tmp_path: Path) -> None:

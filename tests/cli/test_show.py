@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.contracts import samples
 from tests.started import coldwarm
+from tests.stats import results
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 
@@ -37,6 +39,32 @@ def test_what_is_no_result_is_told_in_one_line(tmp_path: Path) -> None:
         assert done.returncode in {2, 3}
         (said,) = done.stderr.strip().splitlines()
         assert text in said
+
+
+@pytest.mark.parametrize("command", ["plan --calls 9", "export --format pyperf", "compare ."])
+def test_of_a_snapshot_with_several_runs_one_is_to_be_named(command: str) -> None:
+    archive = RESULTS / "ml-scenarios-2026-11-22-b.tar.gz"
+    done = coldwarm(*command.replace("compare .", f"compare {archive}").split(), archive)
+    assert done.returncode == 2
+    (said,) = done.stderr.strip().splitlines()
+    assert "holds results/ml, results/scenarios, and this command takes one run" in said
+    assert "unpack the archive with tar -xf, and name the folder of one" in said
+
+
+def test_a_snapshot_of_one_run_is_read_as_the_run(tmp_path: Path) -> None:
+    run = results.write(tmp_path / "run", [results.case(3)], samples.environment())
+    for line in (
+        f"create {run} --id one --out one --offline --no-report",
+        "package one --out one.tar.gz",
+    ):
+        coldwarm("snapshot", *line.split(), cwd=tmp_path).check_returncode()
+    read = [coldwarm("export", one, "--format", "pyperf", cwd=tmp_path) for one in (run, "one")]
+    packed = coldwarm("export", "one.tar.gz", "--format", "pyperf", cwd=tmp_path)
+    assert read[0].returncode == packed.returncode == 0, packed.stderr
+    assert read[0].stdout == read[1].stdout == packed.stdout
+    checked = coldwarm("validate", "one.tar.gz", cwd=tmp_path)
+    assert checked.returncode == 0, checked.stdout
+    assert "one.tar.gz/snapshot_index.json: OK " in checked.stdout
 
 
 @pytest.mark.parametrize(

@@ -161,6 +161,8 @@ def _values(option: click.Option) -> tuple[object, object, object]:
         return 3, 4, 5
     if option.type.name == "duration":
         return "9s", "8s", "7s"
+    if option.type.name == "share":
+        return "9%", "8%", "0.07"
     return "a", "b", "c"
 
 
@@ -183,6 +185,53 @@ def _source(name: str, option: click.Option, args: list[str]) -> str:
     source = context.get_parameter_source(str(option.name))
     assert source is not None
     return source.name
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("list", "did you mean claims list or patterns list or snapshot registry list?"),
+        ("verify", "did you mean snapshot verify?"),
+        ("zzz", "no command is called 'zzz'; `coldwarm --help` lists them"),
+        ("help zzz", "`coldwarm --help` lists them"),
+        ("bench --bogus", "no option is called --bogus; see coldwarm bench --help"),
+        ("bench --budget 3s a.py:f", "did you mean --time-budget?"),
+        ("bench --round 3 a.py:f", "did you mean --rounds?"),
+        ("claims show pmap", "did you mean pmap-recipe-works"),
+        ("patterns show zzz", "no pattern is called 'zzz'; `coldwarm patterns list` lists them"),
+        ("cases --suite zzz", "known: quick, ml, scenarios, full"),
+        ("bench a.py:f --rounds x", "'x': write a whole number from 1 to 10000, such as 5"),
+        ("bench a.py:f --seed -1", "write a whole number of 0 or more, such as 7"),
+        ("bench a.py:f --tolerance -1", "write a number of 0 or more, such as 0.001"),
+        ("plan a --calls 0", "write a whole number from 1 to 1000000000000, such as 10000"),
+        ("run --precision 200%", "write a share from 0.001 to 1, such as 5% or 0.05"),
+        ("bench a.py:f --timeout 0", "write 90, 90s, 2.5m or 1h: a time above 0"),
+        ("bench a.py:f --env FOO", "write NAME=VALUE, or LABEL:NAME=VALUE for one candidate"),
+        ("bench a.py:f --report md=r.md", "write json=r.md or markdown=r.md or github=r.md"),
+        ("bench a.py:f --policy no.toml", "--policy names a TOML file with limits, such as"),
+        ("bench a.py:f --before HEAD", "is in no git repository"),
+        ("bench a.py:f --out a.py", "--out: a.py is a file; name a folder"),
+        ("patterns run --out a.py", "--out: a.py is a file; name a folder"),
+        ("patterns run --resume", "--resume needs --out"),
+        ("claims run --resume", "--resume needs --out"),
+        ("noise foo", "'foo' names no function"),
+        ("snapshot sign a", "give --key KEY.PEM, or --keyless"),
+        ("show nowhere", "name the folder of a result, or a snapshot"),
+        ("report a.py --out r.docx", "no format has files that end in .docx: write .html"),
+        ("report a.py --out -", "--out - would not go to standard output"),
+        ("doctor nothere.py", "nothere.py is not there; name a Python file"),
+        ("doctor notes.txt", "notes.txt is no Python program"),
+        ("doctor --fail-on slow:3 a.py", "write recompile, "),
+    ],
+)
+def test_what_is_typed_wrong_is_told_in_one_line(tmp_path: Path, line: str, told: str) -> None:
+    (tmp_path / "a.py").write_text("def f(x=1.0):\n    return x\n", encoding="utf-8")
+    (tmp_path / "notes.txt").write_text("some words\n", encoding="utf-8")
+    done = coldwarm(*line.split(), cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    (said,) = done.stderr.strip().splitlines()
+    assert told in said
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.py", "notes.txt"]
 
 
 def test_a_file_can_be_named(tmp_path: Path) -> None:

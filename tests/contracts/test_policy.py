@@ -141,13 +141,15 @@ def test_options_hold_over_the_file_for_what_they_name(tmp_path: Path) -> None:
     assert policy.fail_on == {"slower": 0.1, "more": 0.1}
 
 
-@pytest.mark.parametrize(("text", "value"), [("5%", 0.05), (" 2.5 % ", 0.025), ("1000%", 10.0)])
+@pytest.mark.parametrize(
+    ("text", "value"), [("5%", 0.05), ("0.05", 0.05), (" 2.5 % ", 0.025), ("1000%", 10.0)]
+)
 def test_a_share(text: str, value: float) -> None:
     assert share(text) == pytest.approx(value)
     assert share("0%", zero=True) == 0
 
 
-@pytest.mark.parametrize("text", ["5", "0.05", "0%", "1001%", "nan%", "-5%", "1e1%", "%", ""])
+@pytest.mark.parametrize("text", ["5", "1.5", "0.0", "0%", "1001%", "nan%", "-5%", "1e1%", "%", ""])
 def test_what_is_no_share(text: str) -> None:
     with pytest.raises(ValueError, match="write one such as 5%"):
         share(text)

@@ -136,7 +136,6 @@ REFUSED: dict[str, tuple[Callable[[Path], str], str]] = {
         lambda here: changed(here, ".gitignore", "mine.py", "mine.py"),
         "mine.py is not in",
     ),
-    "no such program": (lambda _: "none.py", "none.py is not in "),
     "no git": (unversioned, "in no commit of git"),
     "no commit": (lambda here: unversioned(here, "init"), "in no commit of git"),
     "outside of it": (lambda here: unversioned(here, away=True), "in no commit of git"),

@@ -120,6 +120,13 @@ def test_what_cannot_be_written_is_printed(form: str, status: int, tmp_path: Pat
     assert "cannot be written" in done.stderr.splitlines()[-1]
 
 
+def test_the_place_of_a_page_is_told(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text("pass", encoding="utf-8")
+    done = run(tmp_path, "--format", "html")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines()[-1] == "coldwarm: the report is in doctor.html"
+
+
 def test_a_pass_that_ends_otherwise_is_told(tmp_path: Path) -> None:
     program = "import os, sys; sys.exit(3 if 'JAX_DISABLE_JIT' in os.environ else 0)"
     report, done = doctor(program, tmp_path, "--passes", "all")

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
         (("--backend", "numpi"), "no backend is called 'numpi'; did you mean numpy"),
         (
             ("--cache-mode", "cold"),
-            "no cache mode is called 'cold'; known: cold_process_cold_cache, ",
+            "no cache mode is called 'cold'; did you mean cold_process_cold_cache or ",
         ),
+        (("--case", "foo"), "no case is called 'foo'; `coldwarm cases` lists them"),
         (("--suite", "quik"), "no suite is called 'quik'; did you mean quick?"),
         (("--backend", "numba", "--case", "small_8_f32"), "these options leave nothing to run"),
     ],
@@ -62,6 +63,14 @@ def test_a_number_that_makes_no_sense(bench: Lab, arguments: tuple[str, ...]) ->
     assert done.code == 2
     assert arguments[0] in done.err
     assert not bench.out.exists()
+
+
+def test_where_nothing_can_be_measured_that_is_said(bench: Lab) -> None:
+    done = bench.run("--backend", "no_such_module", "--case", "small_8_f32")
+    assert done.code == 4, done.err
+    last = done.err.strip().splitlines()[-1]
+    assert last.startswith("coldwarm: nothing was measured: ")
+    assert "a_module_that_nobody_has" in last
 
 
 def plug(bench: Lab, group: str, name: str, value: str) -> None:

@@ -189,7 +189,7 @@ def test_a_changed_benchmark_is_todays_on_both_sides(repository: Desk) -> None:
 def test_a_folder_that_is_no_repository(desk: Desk) -> None:
     desk.write("fit.py", FIT.format(1))
     said = desk.refused("fit.py:fit", *USUAL, "--before", "HEAD")
-    assert "not a git repository" in said
+    assert "is in no git repository, so no commit can be named" in said
 
 
 def test_worktrees_are_removed_after_a_failure_too(repository: Desk) -> None:

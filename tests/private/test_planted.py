@@ -374,7 +374,7 @@ def test_what_is_no_variable_is_not_repeated(planting: Planting) -> None:
     for text in ("AWS_SECRET wJalrXUtnFEMI", "wJalrXUtnFEMI", "=wJalrXUtnFEMI"):
         refused = planting.refused(target, "--input", "x=f64[9]", "--env", text)
         assert "wJalr" not in refused
-        assert "--env number 1 names no variable" in refused
+        assert "--env names no variable with a value; write NAME=VALUE" in refused
 
 
 def test_a_label_that_looks_like_a_secret_is_refused(planting: Planting) -> None:

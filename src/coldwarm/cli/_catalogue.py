@@ -11,6 +11,7 @@ import rich_click as click
 from coldwarm.cli import _options
 from coldwarm.cli._commands import CommandGroup, is_quiet, with_example
 from coldwarm.cli._options import say
+from coldwarm.cli._results import refuse_absent
 from coldwarm.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -38,12 +39,12 @@ class Help(NamedTuple):
     """Id of one."""
 
 
-_JUDGE = """Judge stored results again, and run nothing.
+_JUDGE = """Judge a stored result again by today's rules, and run nothing.
 
-RESULTS is a folder of `coldwarm {kind} run`, or a snapshot, packed or not. The exit status is 3
+RESULT is a folder of `coldwarm {kind} run`, or a snapshot, packed or not. The exit status is 3
 where a verdict is not the stored one.
 """
-_COMPARE = """Show which verdicts differ between two results, A and B.
+_COMPARE = """Show which verdicts differ between two results.
 
 Each is a folder of `coldwarm {kind} run`, or a snapshot, packed or not. The exit status is 1 where
 a verdict differs.
@@ -94,7 +95,7 @@ def group(kind: Kind, texts: Help, run_bench: Measure) -> click.Group:
     @command.command("run", help=texts.run, example=f"coldwarm {kind} run {texts.example}")
     @click.argument("names", nargs=-1, metavar="[ID]...")
     @_options.out(f"out/{kind}-TIME")
-    @click.option("--resume", is_flag=True, help="Continue in --out with what is missing.")
+    @click.option("--resume", is_flag=True, help="Continue in --out with what is not measured yet.")
     @_options.output("json", "markdown")
     def run(names: Sequence[str], out: Path | None, form: str, *, resume: bool) -> int:
         from coldwarm.catalogue.catalogue_document import Progress
@@ -102,6 +103,7 @@ def group(kind: Kind, texts: Help, run_bench: Measure) -> click.Group:
         from coldwarm.catalogue.spec import spec, specs
         from coldwarm.report.shown import PlainConsole
 
+        _options.require_out(out, resume=resume)
         chosen = [spec(kind, name) for name in names] if names else list(specs(kind).values())
         folder = out or _options.new_directory(kind)
         with Progress(PlainConsole(stderr=True, quiet=is_quiet())) as progress:
@@ -113,7 +115,7 @@ def group(kind: Kind, texts: Help, run_bench: Measure) -> click.Group:
     @command.command(
         "judge", help=_JUDGE.format(kind=kind), example=f"coldwarm {kind} judge out/mine"
     )
-    @click.argument("results", type=_FOLDER)
+    @click.argument("results", metavar="RESULT", type=_FOLDER)
     @_options.output("json")
     def judge(results: Path, form: str) -> int:
         return _print_judged(results, kind, form)
@@ -121,8 +123,8 @@ def group(kind: Kind, texts: Help, run_bench: Measure) -> click.Group:
     @command.command(
         "compare", help=_COMPARE.format(kind=kind), example=f"coldwarm {kind} compare out/a out/b"
     )
-    @click.argument("a", type=_FOLDER)
-    @click.argument("b", type=_FOLDER)
+    @click.argument("a", metavar="RESULT_A", type=_FOLDER)
+    @click.argument("b", metavar="RESULT_B", type=_FOLDER)
     @_options.output("json")
     def compare(a: Path, b: Path, form: str) -> int:
         return _print_compared(a, b, kind, form)
@@ -224,13 +226,17 @@ def judged(path: Path, kind: Kind) -> tuple[Results, VerdictTable]:
     return again.index, verdict_table(again.index, environment, again.reasons, n_otherwise)
 
 
+_GZIP = b"\x1f\x8b"
+"""Beginning of a packed file."""
+
+
 def results_in(path: Path, stack: ExitStack) -> list[tuple[Path, Kind | None]]:
     """Return the results that a path names, those of patterns and claims with their kind.
 
     ``stack`` keeps what is unpacked of an archive as long as it is needed.
 
     Raises:
-        UsageError: it is a file that holds no results.
+        UsageError: nothing is there, or a file that holds no results.
         ArchiveError: the archive is damaged, or holds what no snapshot has.
     """
     from coldwarm.catalogue import stored
@@ -238,6 +244,7 @@ def results_in(path: Path, stack: ExitStack) -> list[tuple[Path, Kind | None]]:
     from coldwarm.publish import layout
     from coldwarm.publish.archive import unpacked
 
+    refuse_absent(path)
     if path.is_file() and path.suffix != ".json":
         with path.open("rb") as file:
             is_packed = file.read(len(_GZIP)) == _GZIP
@@ -250,10 +257,6 @@ def results_in(path: Path, stack: ExitStack) -> list[tuple[Path, Kind | None]]:
     runs = sorted((path / layout.RESULTS).glob("*/"))
     kinds = [kind for kind in INDEXES if stored.kind_of(path / kind) is not None]
     return [*((run, None) for run in runs), *((path / kind, kind) for kind in kinds)]
-
-
-_GZIP = b"\x1f\x8b"
-"""Beginning of a packed file."""
 
 
 def _print_results(results: Results, kind: Kind, folder: Path, form: str) -> ExitCode:

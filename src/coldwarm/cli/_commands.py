@@ -78,13 +78,23 @@ class CommandGroup(click.RichGroup):
         if name not in self.list_commands(ctx):
             from coldwarm.registry import unknown
 
-            raise unknown("command", name, self.list_commands(ctx))
+            raise unknown("command", name, _paths(self, ctx))
         known, command, rest = super().resolve_command(ctx, args)
         own = getattr(command, "own", None)  # of one that hands the others on
         _refuse_empty(rest if own is None else own(rest))
         if own is None and not isinstance(command, click.Group):
             rest = _with_files(rest)
         return known, command, rest
+
+
+def _paths(group: click.Group, context: click.Context) -> list[str]:
+    """Return the commands of a group, and those of its groups behind their names."""
+    found = group.list_commands(context)
+    for name in list(found):
+        command = group.get_command(context, name)
+        if isinstance(command, click.Group):
+            found += [f"{name} {below}" for below in _paths(command, context)]
+    return found
 
 
 class Commands(CommandGroup):
@@ -133,6 +143,8 @@ _NOT_DEFAULTS = {
     # Whom to trust is no matter of a file, which may lie beside what is to be checked.
     *("as-it-is", "identity", "issuer", "public-key", "trust", "with-its-wheel"),
 }
+_OF_THE_RECORDER = {f"COLDWARM_DOCTOR_{name}" for name in ("FIRST", "KEEP", "PASS", "VALUES")}
+"""Variables of the doctor's recorder, which a program that is watched hands on."""
 _MEASURE_NOTHING = {"format", "verbose"}
 _TYPES: dict[type, tuple[tuple[type, ...], str]] = {
     BoolParamType: ((bool,), "true or false"),
@@ -188,7 +200,7 @@ def everywhere(*, hidden: bool) -> list[click.Option]:
             hidden=hidden,
             is_eager=True,
             callback=_choose_color,
-            help="When to use colors. Default: auto. NO_COLOR and FORCE_COLOR count too.",
+            help="Colors. Default: auto (NO_COLOR, FORCE_COLOR).",
         ),
         click.RichOption(
             ["--config"],
@@ -197,7 +209,7 @@ def everywhere(*, hidden: bool) -> list[click.Option]:
             expose_value=False,
             hidden=hidden,
             callback=_remember_config,
-            help="Read defaults from this file, not from the nearest pyproject.toml.",
+            help="File of defaults, not pyproject.toml.",
         ),
         click.RichOption(
             ["--no-config"],
@@ -228,7 +240,7 @@ class Command(click.RichCommand):
         """Give each option its variable, and the defaults of the file.
 
         Raises:
-            UsageError: the file says something that is no default of this command.
+            UsageError: the file, or a variable, says something that is no default of this command.
         """
         for name, option in _options(self).items():
             option.allow_from_autoenv = False
@@ -238,6 +250,7 @@ class Command(click.RichCommand):
         if not ctx.resilient_parsing:
             given, _, _ = self.make_parser(ctx).parse_args(args=[*args])
             if "help" not in given and ctx.parent is not None:
+                _refuse_misspelt(ctx)
                 ctx.default_map = _defaults(ctx, given)
         return super().parse_args(ctx, args)
 
@@ -305,6 +318,21 @@ def _defaults(context: click.Context, given: Mapping[str, Any]) -> dict[str, Any
         if asked in given:
             defaults.pop(default, None)
     return defaults
+
+
+def _refuse_misspelt(context: click.Context) -> None:
+    """Refuse variables that look like defaults of a command and are none.
+
+    Raises:
+        UsageError: there is one.
+    """
+    known = [str(one.envvar) for one in _options(context.command).values() if one.envvar]
+    begin = f"{context.auto_envvar_prefix}_"
+    for name in sorted(os.environ):
+        if name.startswith(begin) and name not in {*known, *_OF_THE_RECORDER}:
+            from coldwarm.registry import unknown
+
+            raise unknown("variable", name, known)
 
 
 def _file(context: click.Context, given: Mapping[str, Any]) -> Path | None:
@@ -377,7 +405,8 @@ def _refuse_unknown(
 
 def _checked(option: click.Option, value: object, where: str, file: Path) -> object:
     """Return a default as its option takes it; a path is relative to the file's folder."""
-    types, named = next(known for kind, known in _TYPES.items() if isinstance(option.type, kind))
+    usual = next(known for kind, known in _TYPES.items() if isinstance(option.type, kind))
+    types, named = getattr(option.type, "in_toml", usual)
     if option.multiple:
         named = "a list of strings"
     values = value if option.multiple else [value]

@@ -10,6 +10,7 @@ import json
 import math
 import secrets
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -49,7 +50,7 @@ def _seconds(text: str) -> float:
     except ValueError:
         value = 0.0
     if not 0 < value < MOST_S:
-        message = f"{text!r:.40} is no duration; write 90, 90s, 2.5m or 1h"
+        message = f"{text!r:.40} is no duration; write 90, 90s, 2.5m or 1h: a time above 0"
         raise click.BadParameter(message)
     return value
 
@@ -64,8 +65,33 @@ class Duration(click.ParamType[float]):
         return _seconds(str(value))
 
 
+class Whole(click.IntRange):
+    """A whole number within bounds, which an error says with an example."""
+
+    def __init__(self, least: int, most: int | None = None, *, example: int) -> None:
+        """Take the numbers from ``least`` on, up to ``most``."""
+        super().__init__(least, most)
+        self._wanted = _wanted("a whole number", least, most, example)
+
+    def convert(self, value: int, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number.
+
+        Raises:
+            BadParameter: it is none, or out of bounds.
+        """
+        try:
+            return int(super().convert(value, param, ctx))
+        except click.BadParameter:
+            self.fail(f"{value!r:.40}: {self._wanted}", param, ctx)
+
+
 class Finite(click.FloatRange):
     """A number within bounds, which ``nan`` and ``inf`` are not."""
+
+    def __init__(self, least: float, most: float | None = None, *, example: float) -> None:
+        """Take the numbers from ``least`` on, up to ``most``."""
+        super().__init__(least, most)
+        self._wanted = _wanted("a number", least, most, example)
 
     def convert(
         self, value: float, param: click.Parameter | None, ctx: click.Context | None
@@ -75,10 +101,48 @@ class Finite(click.FloatRange):
         Raises:
             BadParameter: it is none, or out of bounds.
         """
-        number = float(super().convert(value, param, ctx))
+        number = math.nan
+        with suppress(click.BadParameter):
+            number = float(super().convert(value, param, ctx))
         if not math.isfinite(number):
-            self.fail(f"{value} is no number that can be used; write one such as 0.05", param, ctx)
+            self.fail(f"{value!r:.40}: {self._wanted}", param, ctx)
         return number
+
+
+def _wanted(kind: str, least: float, most: float | None, example: float) -> str:
+    bounds = f"of {least:g} or more" if most is None else f"from {least:g} to {most}"
+    return f"write {kind} {bounds}, such as {example}"
+
+
+class Share(click.ParamType[float]):
+    """A relative difference, written ``5%`` or ``0.05``."""
+
+    name = "share"
+    in_toml = (float, str), "a share such as '5%' or 0.05"
+    """The types that it may have in a file of defaults, and their name."""
+
+    def __init__(self, least: float = 0.0, most: float = 10.0) -> None:
+        """Take the shares from ``least`` on, up to ``most``."""
+        self._least, self._most = least, most
+
+    def convert(
+        self, value: str | float, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return it as a number, such as 0.05.
+
+        Raises:
+            BadParameter: it is none.
+        """
+        from coldwarm.contracts.policy import share
+
+        try:
+            found = value if isinstance(value, float) else share(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+        if not self._least <= found <= self._most:
+            bounds = f"from {self._least:.3g} to {self._most:.3g}"
+            self.fail(f"{value!r:.40}: write a share {bounds}, such as 5% or 0.05", param, ctx)
+        return found
 
 
 def require_writable(path: Path, option: str = "--out") -> None:
@@ -105,9 +169,10 @@ def require_writable(path: Path, option: str = "--out") -> None:
 class Output(click.Path):
     """A path that is written to; it need not be there yet."""
 
-    def __init__(self, *, dir_okay: bool = True) -> None:
-        """Take a file, or a folder too."""
+    def __init__(self, *, dir_okay: bool = True, file_okay: bool = True) -> None:
+        """Take a file, a folder, or both."""
         super().__init__(path_type=Path, dir_okay=dir_okay)
+        self._file_okay = file_okay
 
     def convert(
         self,
@@ -120,8 +185,16 @@ class Output(click.Path):
         Raises:
             UsageError: nothing can be written there.
         """
+        option = "--out" if param is None else param.opts[-1]
         path = Path(str(super().convert(value, param, ctx)))
-        require_writable(path, "--out" if param is None else param.opts[-1])
+        if str(value) == "-":
+            text = (
+                f"{option} - would not go to standard output; name a file or folder ({option} ./-)"
+            )
+            raise UsageError(text)
+        if not self._file_okay and path.is_file():
+            raise UsageError(f"{option}: {path} is a file; name a folder")
+        require_writable(path, option)
         return path
 
 
@@ -142,14 +215,14 @@ class Input(click.Path):
         return input_path(str(super().convert(value, param, ctx)))
 
 
-def input_path(text: str) -> Path:
+def input_path(named: str) -> Path:
     """Return a path; of ``-``, that of a file with standard input, which goes with the command.
 
     Raises:
         UsageError: standard input is a terminal.
     """
-    if text != "-":
-        return Path(text)
+    if named != "-":
+        return Path(named)
     import tempfile
 
     if sys.stdin.isatty():
@@ -163,32 +236,32 @@ def input_path(text: str) -> Path:
     return path
 
 
-cold_only = click.option("--cold-only", is_flag=True, help="Measure fresh processes only.")
-warm_only = click.option("--warm-only", is_flag=True, help="Measure warm calls only.")
+cold_only = click.option("--cold-only", is_flag=True, help="Measure only first results.")
+warm_only = click.option("--warm-only", is_flag=True, help="Measure only later calls.")
 results = click.option(
     "--results",
     type=click.Path(path_type=Path),
-    metavar="FOLDER",
-    help="Show also what this folder of results says of it.",
+    metavar="RESULT",
+    help="Show also the verdict in this result, a folder of `run`.",
 )
 seed = click.option(
     "--seed",
-    type=click.IntRange(0),
+    type=Whole(0, example=7),
     metavar="N",
     default=0,
     show_default=True,
-    help="Seed for inputs and process order.",
+    help="Seed of inputs and order.",
 )
 sync = click.option(
     "--sync",
-    metavar="MODULE:FUNCTION",
-    help="Function that waits for lazy results, e.g. dask:compute.",
+    metavar="MODULE:NAME",
+    help="Function that waits for a result: dask:compute.",
 )
 threads = click.option(
     "--threads",
-    type=click.IntRange(1, _MOST_THREADS),
+    type=Whole(1, _MOST_THREADS, example=2),
     metavar="N",
-    help="Threads and processors to use.",
+    help="Threads and processors of a process. Default: all.",
 )
 timeout = click.option(
     "--timeout",
@@ -197,23 +270,36 @@ timeout = click.option(
     default=300.0,
     help="End a process that takes longer. Default: 300s.",
 )
-rounds = click.option(
-    "--rounds",
-    type=click.IntRange(1, _MOST_RUNS),
-    metavar="N",
-    help="Fewest rounds. In a round each candidate runs once.",
-)
-max_rounds = click.option(
-    "--max-rounds", type=click.IntRange(1, _MOST_RUNS), metavar="N", help="Most rounds."
-)
 leave_out_private = click.option(
     "--leave-out-private",
     is_flag=True,
     help="Do not store what could identify you; see `env --private`.",
 )
-time_budget = click.option(
-    "--time-budget", type=Duration(), metavar="TIME", help="For all of it: 15s, 4m, 1h."
-)
+
+
+def rounds(fewest: str, most: str) -> Callable[[Command], Command]:
+    """Return the options of how many rounds are measured, with what they are by default."""
+    kind = Whole(1, _MOST_RUNS, example=5)
+    least = click.option(
+        "--rounds",
+        type=kind,
+        metavar="N",
+        help=f"Fewest rounds: each candidate once more, in new processes. Default: {fewest}.",
+    )
+    largest = click.option(
+        "--max-rounds", type=kind, metavar="N", help=f"Most rounds. Default: {most}."
+    )
+    return lambda command: least(largest(command))
+
+
+def time_budget(default: str) -> Callable[[Command], Command]:
+    """Return the option that bounds a command."""
+    return click.option(
+        "--time-budget",
+        type=Duration(),
+        metavar="TIME",
+        help=f"Time for the whole command, such as 15s, 4m or 1h. Default: {default}.",
+    )
 
 
 def out(default: str) -> Callable[[Command], Command]:
@@ -221,31 +307,31 @@ def out(default: str) -> Callable[[Command], Command]:
     return click.option(
         "-o",
         "--out",
-        type=Output(),
+        type=Output(file_okay=False),
         metavar="FOLDER",
-        help=f"Where the results go. Default: {default}.",
+        help=f"Folder of the results. Default: {default}.",
     )
 
 
 threshold = click.option(
     "--threshold",
+    type=Share(),
     default="2%",
-    show_default=True,
     metavar="SHARE",
-    help="Smallest difference that matters.",
+    help="Smallest difference that matters. Default: 2%.",
 )
 
 verbose = click.option(
     "--verbose",
     "-v",
     is_flag=True,
-    help="Print everything.",
+    help="Print all details, not only the summary.",
 )
 policy = click.option(
     "--policy",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="TOML file with limits by metric and case.",
+    help="TOML file with limits by case and figure; docs/how-to/compare.md has its format.",
 )
 
 
@@ -255,8 +341,8 @@ def fail_on(example: str) -> Callable[[Command], Command]:
         "--fail-on",
         "failures",
         multiple=True,
-        metavar="VERDICT:SHARE",
-        help=f"Exit 1 if a verdict exceeds this limit, e.g. {example}.",
+        metavar="LIMIT,...",
+        help=f"End with status 1 where a limit is exceeded, such as {example}.",
     )
 
 
@@ -272,7 +358,7 @@ def output(*forms: str) -> Callable[[Command], Command]:
         metavar="FORM",
         default="text",
         show_default=True,
-        help=f"How to print it: text, {', '.join(forms)}.",
+        help=f"Form of what is printed: text, {', '.join(forms)}.",
     )
     short = click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
 
@@ -300,6 +386,17 @@ def regimes(*, cold_only: bool, warm_only: bool) -> tuple[bool, bool]:
         text = "--cold-only and --warm-only leave nothing to measure; give one of them"
         raise click.UsageError(text)
     return not warm_only, not cold_only
+
+
+def require_out(out: Path | None, *, resume: bool) -> None:
+    """Refuse to go on with nothing that is named.
+
+    Raises:
+        UsageError: it is so.
+    """
+    if resume and out is None:
+        text = "--resume needs --out: the folder of what is to go on"
+        raise click.UsageError(text)
 
 
 def require_order(fewest: int | None, most: int | None) -> None:
@@ -450,7 +547,7 @@ def _limit(name: str, given: str) -> CountLimit:
     more = given.removeprefix("+")
     if more != given and more.isdecimal() and more.isascii():
         return CountLimit(more=int(more[:9]))
-    if given[-1:] == "%":
+    if given[-1:] == "%" or "." in given:
         return CountLimit(share=relative("--fail-on", given, zero=True))
     text = f"{given!r:.40} is no limit of {name}: write how many more are allowed, +1 or 5%"
     raise wrong("--fail-on", text)

@@ -99,9 +99,11 @@ def files_by_form(values: Iterable[str]) -> dict[str, Path]:
     files: dict[str, Path] = {}
     for value in values:
         form, _, name = value.partition("=")
-        if form not in _FORMS or not name or form in files:
-            told = f"{value!r:.60}: write one of {', '.join(_FORMS)}, once, as in json=FILE"
-            raise _options.wrong("--report", told)
+        if form not in _FORMS or not name:
+            told = " or ".join(f"{one}={name or 'FILE'}" for one in _FORMS)
+            raise _options.wrong("--report", f"{value!r:.60}: write {told}")
+        if form in files:
+            raise _options.wrong("--report", f"{form} is given twice; give one file of each form")
         files[form] = Path(name)
         if files[form].is_dir() or not files[form].absolute().parent.is_dir():
             raise _options.wrong(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from difflib import get_close_matches
 from errno import EACCES, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS
 from pathlib import Path
 
@@ -18,29 +17,32 @@ _OF_NAMES = {EACCES, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS}
 """Errors of the system that another name would not have had."""
 
 
-_HELP = """Measure what a JIT really costs, cold and warm, with proof of each cache's state.
+_HELP = """Measure how long JAX, PyTorch, Numba and NumPy code takes: the first result in a new
+process, with empty or filled compilation caches, and each later call.
 
 \b
 Example: coldwarm bench a.py:f b.py:f --input x=f32[512,512]
 
 \b
-Exit status, of every command:
-0  fine                                4   nothing valid to show or to judge
-1  a limit is exceeded, or a           5   a snapshot contradicts itself
-   comparison found a difference       6   a signature is wrong
-2  wrong usage, or nothing is there    70  internal error
-3  a measurement failed, or a file     130 interrupted
-   is damaged                          141 the output was closed
+Exit status of every command:
+0  done                                 5   a snapshot contradicts itself
+1  a limit (--fail-on) is exceeded,     6   a signature is wrong or missing
+   or a repetition has another result   70  internal error
+2  the command is wrong, or something   130 interrupted, as by Ctrl-C
+   that it names is not there           141 what read the output has ended
+3  a measurement failed, or a file is damaged or cannot be written
+4  nothing valid was measured, or there is nothing to compare
 
-The options below may also stand behind a command. Each option of a command may have a variable,
-such as COLDWARM_BENCH_ROUNDS, or a default in pyproject.toml: [tool.coldwarm.bench] rounds = 5.
+The options below may also follow a command. An environment variable (COLDWARM_BENCH_ROUNDS=5) or
+pyproject.toml ([tool.coldwarm.bench] rounds = 5) can set most options of a command; see
+docs/how-to/install.md.
 """
 _PANELS = {
     "Measure": {
-        "bench": "Compare functions of your own, cold and warm.",
-        "run": "Measure the cases of a suite, cold and warm.",
+        "bench": "Compare functions of your own: first results and later calls.",
+        "run": "Measure the cases of a suite: first results and later calls.",
         "doctor": "Run a Python program, and say where its time goes.",
-        "noise": "Measure which differences can be trusted on this machine.",
+        "noise": "Measure how small a difference this machine can show.",
     },
     "Read results": {
         "show": "Show a finished result: its answer, its table, its caveats.",
@@ -49,13 +51,13 @@ _PANELS = {
         "report": "Write results as a page, a document or pictures.",
         "export": "Export a result to another tool's format.",
     },
-    "Test what is said": {
-        "patterns": "Measure advice for fast code: what to do against what not to do.",
-        "claims": "Test what articles say of compilers, here and now.",
+    "Check advice and claims": {
+        "patterns": "Check advice for fast code: measure code with and without it.",
+        "claims": "Check on this machine what articles say about compilers.",
     },
     "Publish": {
         "snapshot": "Make and check results that others can verify and measure again.",
-        "validate": "Check that files are what coldwarm wrote.",
+        "validate": "Check files of coldwarm: their format, hashes and figures.",
     },
     "Tools": {
         "env": "Show the machine and the libraries that results name.",
@@ -123,12 +125,20 @@ def run() -> int:
 def _usage(error: click.ClickException) -> str:
     """Return what was wrong with the arguments, and where the right ones are told."""
     context = getattr(error, "ctx", None)
-    if isinstance(error, click.NoSuchOption):
-        near = get_close_matches(error.option_name, error.possibilities or (), n=1)
-        if near:
-            return f"no option is called {error.option_name}; did you mean {near[0]}?"
-    text = " ".join(error.format_message().split()).rstrip(".")
     more = f"; see {context.command_path} --help" if context is not None else ""
+    if isinstance(error, click.NoSuchOption):
+        from coldwarm.registry import near
+
+        options = context.command.params if context is not None else ()
+        by_name = {name.strip("-"): name for one in options for name in one.opts}
+        found = near(error.option_name.strip("-"), by_name)
+        hint = f"; did you mean {by_name[found[0]]}?" if found else more
+        return f"no option is called {error.option_name}{hint}"
+    if isinstance(error, click.BadParameter) and context is not None and error.param is not None:
+        source = context.get_parameter_source(str(error.param.name))
+        if source is not None and source.name == "ENVIRONMENT":
+            error.param_hint = str(error.param.envvar)
+    text = " ".join(error.format_message().split()).rstrip(".")
     return f"{text[:1].lower()}{text[1:]}{more}"
 
 

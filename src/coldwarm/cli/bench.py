@@ -34,49 +34,54 @@ if TYPE_CHECKING:
     "inputs",
     multiple=True,
     metavar="NAME=WHAT",
-    help="Array x=f32[512,512] or x=f32[512]:zeros, number n=3, or shapes x=f32[512];[600].",
+    help="x=f32[512,512]: array of normal random numbers; :uniform, :zeros, :ones or :range after "
+    "it fills it so. x=f32[512];[600]: called with a second shape too. n=3: a number. Types: f16 "
+    "f32 f64 i8 i16 i32 i64 u8 bool c64 c128. Repeatable.",
 )
 @click.option(
     "--inputs-as",
     "placement",
     type=click.Choice(["numpy", "jax", "torch"]),
     metavar="NAME",
-    help="Arrays of numpy, jax or torch. Default: the module's.",
+    help="Make the arrays with numpy, jax or torch. Default: what the function uses.",
 )
-@click.option("--reference", metavar="LABEL", help="Candidate to compare with. Default: the first.")
+@click.option("--reference", metavar="LABEL", help="Function to compare with. Default: the first.")
 @click.option("--no-check", is_flag=True, help="Do not check that the answers agree.")
 @click.option(
     "--tolerance",
-    type=_options.Finite(0.0),
+    type=_options.Finite(0.0, example=0.001),
     metavar="ERROR",
-    help="Largest relative error of an answer.",
+    help="Largest relative error. Default: by number type.",
 )
 @click.option(
     "--env",
     "variables",
     multiple=True,
     metavar="NAME=VALUE",
-    help="Set a variable; LABEL:NAME=VALUE, of one candidate.",
+    help="Set an environment variable; LABEL:NAME=VALUE: for one candidate.",
 )
 @click.option(
     "--python",
     "pythons",
     multiple=True,
     metavar="PATH",
-    help="Interpreter or environment; LABEL:PATH, of one candidate.",
+    help="Python or virtual environment to measure with; LABEL:PATH: for one candidate.",
 )
-@click.option("--before", metavar="REV", help="Measure also the code of this commit.")
-@click.option("--after", metavar="REV", help="Compare it with this one. Default: the files here.")
+@click.option("--before", metavar="REV", help="Measure also the code of this git commit.")
+@click.option("--after", metavar="REV", help="New commit. Default: the files as they are now.")
 @_options.sync
 @_options.cold_only
 @_options.warm_only
-@_options.time_budget
-@_options.rounds
-@_options.max_rounds
+@_options.time_budget("none")
+@_options.rounds("3, or 1 with --time-budget", "12 (200 with --time-budget)")
 @_options.threshold
 @_options.fail_on("slower:2%,cold:undecided,programs:+0")
 @_options.policy
-@click.option("--no-control", is_flag=True, help="Do not measure the old commit twice.")
+@click.option(
+    "--no-control",
+    is_flag=True,
+    help="With --before and --fail-on: do not measure the old commit twice, which shows noise.",
+)
 @_options.seed
 @_options.threads
 @_options.timeout
@@ -89,16 +94,16 @@ if TYPE_CHECKING:
     "reports",
     multiple=True,
     metavar="FORM=FILE",
-    help="Write it to a file too: json, markdown or github. Repeatable.",
+    help="Write the result to a file too: json, markdown or github. Repeatable.",
 )
 @click.pass_context
 def _command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - options come by name
-    """Compare functions of your own, cold and warm.
+    """Compare functions of your own: first results and later calls.
 
-    A TARGET is FILE.py:NAME or PACKAGE.MODULE:NAME, or FILE.py with functions marked by
-    @coldwarm.workload. It is a function whose inputs --input gives, or a function without
-    arguments that returns (function, (argument, ...)). A build is guarded with --before and
-    --fail-on.
+    TARGET is FILE.py:NAME, FILE.py:OBJECT.METHOD or PACKAGE.MODULE:NAME; FILE.py alone stands for
+    its functions marked with @coldwarm.workload. LABEL= gives it another name. Its arguments come
+    from --input; or name a function without arguments that returns (function, (argument, ...)).
+    To fail a CI build when a commit is slower, use --before and --fail-on.
     """
     from coldwarm.contracts import codec
     from coldwarm.report import bench as words
@@ -169,7 +174,7 @@ def _request(
             time_budget_s=given["time_budget"],
             min_runs=given["rounds"],
             max_runs=given["max_rounds"],
-            threshold=_options.relative("--threshold", given["threshold"]),
+            threshold=given["threshold"],
             limits=limits,
             seed=given["seed"],
             threads=given["threads"],
@@ -186,8 +191,7 @@ def _policy(given: dict[str, Any], failures: Sequence[str]) -> Policy:
 
     names: tuple[Failing, ...] = ("slower", "faster", "undecided")
     of_all, of_kind = _options.failures_by_kind(failures, names, KINDS[:2])
-    matters = _options.relative("--threshold", given["threshold"])
-    base = Policy(dict.fromkeys(KINDS, matters), of_all, of_kind)
+    base = Policy(dict.fromkeys(KINDS, given["threshold"]), of_all, of_kind)
     return base if given["policy"] is None else read_policy(given["policy"], base)
 
 

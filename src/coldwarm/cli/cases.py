@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 
 @click.command("cases", cls=Command, example="coldwarm cases --suite quick")
-@click.option("--suite", metavar="NAME", help="Only this suite: quick, ml, scenarios or full.")
+@click.option(
+    "--suite", metavar="NAME", help="Only the cases of this suite: quick, ml, scenarios or full."
+)
 @_options.output("json")
 def _command(suite: str | None, form: str) -> None:
     """List the cases that `coldwarm run` can measure.

@@ -23,10 +23,10 @@ def _bench(what: Request, folder: Path) -> Outcome:
 _command = group(
     "claims",
     Help(
-        group="Test what articles say of compilers, here and now.",
-        listed="List the claims by article.",
+        group="Check on this machine what articles say about compilers.",
+        listed="List the claims by article, each with its id.",
         shown="Show a claim: what is said, how it is measured and judged, and its code.",
-        run="Test claims, all or those named.",
+        run="Check claims: all, or those with these ids (`claims list`).",
         example="pmap-recipe-works",
     ),
     _bench,

@@ -21,14 +21,15 @@ if TYPE_CHECKING:
 
 
 @click.command("compare", cls=Command, example="coldwarm compare out/before out/after")
-@click.argument("a", metavar="A[,A2,...]")
-@click.argument("b", metavar="B[,B2,...]")
+@click.argument("a", metavar="RESULT_A[,...]")
+@click.argument("b", metavar="RESULT_B[,...]")
 @click.option(
     "--threshold",
     "thresholds",
     multiple=True,
     metavar="SHARE",
-    help="Smallest difference that matters: 3%, or by kind. Default: cold:10%,warm:5%,memory:10%.",
+    help="Smallest difference that matters: 3% or 0.03 for all, or by kind of figure. Default: "
+    "cold:10%,warm:5%,memory:10%.",
 )
 @_options.fail_on("slower:5%,more:10%,programs:+0")
 @_options.policy
@@ -37,8 +38,8 @@ if TYPE_CHECKING:
     "allowed",
     multiple=True,
     metavar="FIELD",
-    help="Compare although FIELD differs, such as machine or threads. `failed` leaves out failed "
-    "cases.",
+    help="Compare although this field differs, such as machine or threads. failed: leave out cases "
+    "that failed.",
 )
 @click.option(
     "--noise",
@@ -46,7 +47,8 @@ if TYPE_CHECKING:
     multiple=True,
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Report of `coldwarm noise`. Default: those of this machine beside A and in out.",
+    help="Report of `coldwarm noise`. Default: those in out/ and in the folder around RESULT_A "
+    "that are of this machine.",
 )
 @click.option(
     "--pair",
@@ -72,12 +74,13 @@ def _command(
 ) -> int:
     """Compare result B with result A: faster, slower, same or undecided.
 
-    A and B are folders of runs, or files of single cases. Cases are matched by name. What must
-    agree (workload, protocol, machine) and does not is refused; libraries may differ. Several runs
-    a side, A1,A2,A3 B1,B2,B3, compare more strongly.
+    A result is a folder of `coldwarm run` or `bench`, a snapshot of one, the file of a case, or a
+    JSON file of pyperf, hyperfine or pytest-benchmark. Cases of one name are compared. Workload,
+    options and machine must be the same; libraries may differ.
 
-    Either side may be the JSON file of pyperf, hyperfine or pytest-benchmark.
+    With several runs of each side, A1,A2,A3 B1,B2,B3, smaller differences can be shown.
     """
+    from coldwarm.cli._results import run_in
     from coldwarm.contracts.result import Measured
     from coldwarm.integrations import formats
     from coldwarm.report import comparison_text as words
@@ -85,7 +88,7 @@ def _command(
     verdicts, guarded = _options.split_counts(failures)
     limits = replace(_policy(thresholds, verdicts, policy), counts=guarded)
     fields = _options.parts(allowed, "--allow")
-    first, second = ([formats.read(path) for path in _paths(side)] for side in (a, b))
+    first, second = ([formats.read(run_in(path)) for path in _paths(side)] for side in (a, b))
     runs = [one for one in (*first, *second) if isinstance(one, Measured)]
     if len(runs) == len(first) + len(second):
         _refuse(pairs, "--pair", "belongs to files of other tools; cases are matched by name")
@@ -151,7 +154,7 @@ def _paths(text: str) -> list[Path]:
     """Return the runs of a side; a name may hold a comma."""
     if Path(text).exists():
         return [Path(text)]
-    return [_options.input_path(part) for part in _options.parts([text], "A and B")]
+    return [_options.input_path(part) for part in _options.parts([text], "RESULT_A and RESULT_B")]
 
 
 def _policy(thresholds: tuple[str, ...], failures: Sequence[str], path: Path | None) -> Policy:

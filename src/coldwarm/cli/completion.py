@@ -15,10 +15,13 @@ from coldwarm.cli._commands import Command
     epilog="Put that line into ~/.bashrc, or with zsh into ~/.zshrc. For fish, write the output"
     " into ~/.config/fish/completions/coldwarm.fish.",
 )
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]), metavar="SHELL")
 @click.pass_context
 def _command(context: click.Context, shell: str) -> None:
-    """Print a script that lets a shell complete commands and options."""
+    """Print a script that lets a shell complete commands and options.
+
+    SHELL is bash, zsh or fish.
+    """
     made = get_completion_class(shell)
     if made is not None:
         root = context.find_root().command

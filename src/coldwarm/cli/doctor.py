@@ -63,42 +63,46 @@ class _Doctor(Command):
     "--out",
     type=_options.Output(),
     metavar="FILE",
-    help="Write the report here. Default: standard error; of a page, doctor.html.",
+    help="File for the report. Default: standard error; with --format html, doctor.html.",
 )
 @click.option(
-    "--python", default=None, metavar="PATH", help="Interpreter. Default: the one of coldwarm."
+    "--python",
+    default=None,
+    metavar="PATH",
+    help="Python to run it with. Default: the one of coldwarm.",
 )
 @click.option(
     "--passes",
     default="timing",
     metavar="NAMES",
-    help="timing (default), keys (random keys used twice), or all. Each but timing runs the "
-    "program once more.",
+    help="What to look for. timing (default): where time goes. keys: random keys used twice, for "
+    "which the program runs again with jit off. all: both.",
 )
 @click.option(
     "--fail-on",
-    metavar="WHAT[:N],…",
+    metavar="LIMIT,...",
     default=None,
-    help="Exit 1 if it happened more than N times: recompile, missing-sync, host-sync, or a "
-    "pattern's id.",
+    help="End with status 1 if something happened more often, such as recompile:3. Also "
+    "missing-sync, host-sync, or the id of a pattern; without a number, 0.",
 )
 @click.option(
     "--perfetto",
     type=_options.Output(),
     metavar="FILE",
-    help="Write a trace for https://ui.perfetto.dev.",
+    help="Write a timeline for https://ui.perfetto.dev.",
 )
 @click.option(
     "--warmup",
     type=_options.Output(dir_okay=False),
     metavar="FILE",
-    help="Write a script that compiles beforehand what the program compiles with JAX.",
+    help="Write a script that fills JAX's persistent compilation cache with what this program "
+    "compiles.",
 )
 @click.option(
     "--then",
     type=click.Choice(["bench"]),
     metavar="bench",
-    help="Then measure the program before and after your change.",
+    help="Then measure the program as it was and as it is now.",
 )
 @click.option(
     "--before",
@@ -114,35 +118,37 @@ class _Doctor(Command):
 )
 @click.option(
     "--rounds",
-    type=click.IntRange(2, 1000),
+    type=_options.Whole(2, 1000, example=5),
     metavar="N",
     default=_ROUNDS,
-    help=f"With --then: rounds. Default: {_ROUNDS}, the fewest for a verdict.",
+    help=f"With --then: rounds; both run once in each. Default: {_ROUNDS}, needed for a verdict.",
 )
 @click.option(
     "--time-budget",
     "time_budget_s",
     type=_options.Duration(),
     metavar="TIME",
-    help="With --then: for all of it: 90s, 4m.",
+    help="With --then: time for all rounds, such as 90s or 4m. Default: none.",
 )
 @click.option(
     "--hook",
     is_flag=True,
-    help="Print a value for PYTHONPATH. With it and COLDWARM_DOCTOR=REPORT.json any Python "
-    "program is watched.",
+    help="Print a folder for PYTHONPATH. Python programs started with it and "
+    "COLDWARM_DOCTOR=REPORT.json write a report.",
 )
 @click.option(
     "--read",
     "left",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Report on a program that was watched so, also if it was killed or still runs.",
+    help="Show the report, REPORT.json, of a program started with --hook, also if it was killed or "
+    "still runs.",
 )
 @click.option(
     "--values",
     is_flag=True,
-    help="Show all values, also those that may be secret. Default: numbers, else type and hash.",
+    help="Show all values of static arguments, which may be secret. Default: numbers, else type "
+    "and hash.",
 )
 @_options.verbose
 @_options.output("json", "markdown", "github", "html")
@@ -172,9 +178,9 @@ def _command(
 ) -> None:
     """Run a Python program, and say where its time goes.
 
-    It also says which line to change, and what that would save. The program's output and exit
-    status stay as they are. Where it ended with 0, the status is 1 if --fail-on is exceeded or
-    --then bench finds it slower.
+    It also says which line to change, and what that would save. Options of the doctor go before
+    PROGRAM; what follows it is for the program, whose output and exit status stay as they are.
+    Where it ended with 0, the status is 1 if --fail-on is exceeded or --then finds it slower.
     """
     from coldwarm.clock import Clock
     from coldwarm.doctor import before_after, watch
@@ -207,6 +213,8 @@ def _command(
         refuse(warmup)
     wanted_then = before_after.ThenBench(before, caches, rounds, time_budget_s)
     asked = before_after.requested(then, wanted_then, command_line)
+    if not module:
+        _refuse_program(program[0])
     wanted = _passes(passes)
     watching = Watching(
         command_line, python or sys.executable, wanted, written, warmup, asked, allowed, values
@@ -229,6 +237,34 @@ def _refuse(context: click.Context, *, hook: bool, left: Path | None, then: str 
     for name in ("caches", "rounds", "time_budget_s"):
         if then is None and _is_given(context, name):
             raise UsageError(f"{_named(name)} is for --then bench; give both, or neither")
+
+
+_ENDINGS = {"", ".py", ".pyc", ".pyw", ".pyz", ".zip"}
+"""Endings of what Python runs; a file with another one says that in its first line."""
+
+
+def _refuse_program(name: str) -> None:
+    """Refuse what Python would not run, before it is tried.
+
+    Raises:
+        UsageError: it is so.
+    """
+    from coldwarm.errors import UsageError
+
+    path = Path(name)
+    if name.startswith("-"):  # of Python's own: -c CODE, or - for standard input
+        return
+    if not path.exists():
+        text = f"{name} is not there; name a Python file, or a module with -m"
+        raise UsageError(text)
+    if path.is_file() and path.suffix not in _ENDINGS:
+        with path.open("rb") as file:
+            is_python = b"python" in file.readline(_LONGEST_LINE)
+        if not is_python:
+            raise UsageError(f"{name} is no Python program; name a file such as train.py")
+
+
+_LONGEST_LINE = 1000
 
 
 def _is_given(context: click.Context, name: str) -> bool:

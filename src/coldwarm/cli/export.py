@@ -37,20 +37,21 @@ _SHOWN = 3
     "--out",
     type=_options.Output(),
     metavar="PATH",
-    help="File; of asv, the folder of its results. Default: standard output.",
+    help="File to write; for asv, the folder of its results. Default: standard output.",
 )
 @click.option(
     "--commit",
     metavar="REV",
-    help="Of asv: the commit that was measured. Default: that of `bench --before`.",
+    help="For asv: the commit that was measured. Default: those of `bench --before`.",
 )
 def _command(*, result: Path, form: str, out: Path | None, commit: str | None) -> None:
     """Export a result to another tool's format.
 
-    RESULT is a folder of `coldwarm run` or `bench`. A figure's name ends in its cache mode and what
-    was measured, such as fit/warm_process/call. What was rejected or failed is left out, and
-    standard error says so.
+    RESULT is a folder of `coldwarm run` or `bench`, or a snapshot of one. A figure's name ends in
+    its cache mode and what was measured, such as fit/warm_process/call. What was rejected or failed
+    is left out, and standard error says so.
     """
+    from coldwarm.cli._results import run_in
     from coldwarm.integrations import figures
     from coldwarm.runner import recompute
 
@@ -62,7 +63,7 @@ def _command(*, result: Path, form: str, out: Path | None, commit: str | None) -
     if commit is not None and not by_commit:
         text = f"{form} does not keep results by commit; leave --commit out"
         raise UsageError(text)
-    measured = recompute.read(result)
+    measured = recompute.read(run_in(result))
     _output.tell(result, measured.otherwise)
     found = figures.exported(measured)
     reasons = {one.name: why for one in found.figures if (why := made.why_not(one))}

@@ -29,13 +29,19 @@ _SAMPLE_NAME, _SAMPLE_INPUT = "coldwarm.functions.sample:work", "x=f64[8192]"
 
 @click.command("noise", cls=Measuring, example="coldwarm noise --time-budget 60s")
 @click.argument("target", required=False, metavar="[TARGET]")
-@click.option("--input", "inputs", multiple=True, metavar="NAME=WHAT", help="As of `bench`.")
+@click.option(
+    "--input",
+    "inputs",
+    multiple=True,
+    metavar="NAME=WHAT",
+    help="An argument of TARGET, such as x=f32[512] or n=3; as in `bench`.",
+)
 @click.option(
     "--time-budget",
     type=_options.Duration(),
     metavar="TIME",
     default=60.0,
-    help="For all of it. Default: 60s.",
+    help="Time for the whole command, such as 15s, 4m or 1h. Default: 60s.",
 )
 @_options.sync
 @_options.cold_only
@@ -52,27 +58,30 @@ def _command(
     sync: str | None,
     cold_only: bool,
     warm_only: bool,
-    threshold: str,
+    threshold: float,
     seed: int,
     threads: int | None,
     out: Path | None,
     form: str,
 ) -> int:
-    """Measure which differences can be trusted on this machine.
+    """Measure how small a difference this machine can show.
 
-    A program is measured against itself. What `coldwarm bench` can detect in 10 s, 60 s and 10 min
-    is said for the machine as busy as it is now. TARGET is a function as of `bench`; without one, a
-    NumPy function of about 0.3 ms is measured.
+    A function is compared with itself, so what differs is noise. The smallest differences that
+    `coldwarm bench` could detect in 10 s, 60 s and 10 min are printed, for the machine as busy as
+    it is now. TARGET is a function as in `bench`; without it, a NumPy function of about 0.3 ms.
     """
     from coldwarm.report import noise as view
     from coldwarm.report.progress import open_progress
     from coldwarm.report.shown import PlainConsole
     from coldwarm.runner import recompute
+    from coldwarm.runner.functions import targets
 
     cold, warm = _options.regimes(cold_only=cold_only, warm_only=warm_only)
     measured: dict[Literal["warm", "cold"], bool] = {"warm": warm, "cold": cold}
     if inputs and target is None:
         raise click.UsageError("--input belongs to a TARGET; name one, or leave --input out")
+    if target is not None:
+        targets.Request(targets=[target]).parsed()  # so that an error has it as it was typed
     folder = out or _options.new_directory("noise")
     with open_progress(PlainConsole(stderr=True, quiet=is_quiet())) as progress:
         report = _measure(
@@ -80,7 +89,7 @@ def _command(
             inputs,
             [regime for regime, wanted in measured.items() if wanted],
             time_s=time_budget,
-            threshold=_options.relative("--threshold", threshold),
+            threshold=threshold,
             sync=sync,
             seed=seed,
             threads=threads,

@@ -23,10 +23,10 @@ def _bench(what: Request, folder: Path) -> Outcome:
 _command = group(
     "patterns",
     Help(
-        group="Measure advice for fast code: what to do against what not to do.",
-        listed="List the patterns by topic.",
-        shown="Show a pattern: its code, why it matters, and when it does not.",
-        run="Measure patterns, all or those named.",
+        group="Check advice for fast code: measure code with and without it.",
+        listed="List the patterns by topic, each with its id.",
+        shown="Show a pattern: its code with and without the advice, why, and when it is wrong.",
+        run="Measure patterns: all, or those with these ids (`patterns list`).",
         example="key-reuse",
     ),
     _bench,

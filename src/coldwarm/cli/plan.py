@@ -27,14 +27,14 @@ _CACHES: dict[str, Caches] = {"empty": "cold", "filled": "warm", "kept": "kept"}
 @click.argument("directory", type=_options.Input(), metavar="RESULT")
 @click.option(
     "--calls",
-    type=click.IntRange(1, 10**12),
+    type=_options.Whole(1, 10**12, example=10000),
     metavar="N",
     required=True,
     help="Calls in each process.",
 )
 @click.option(
     "--shapes",
-    type=click.IntRange(1, 10**12),
+    type=_options.Whole(1, 10**12, example=4),
     metavar="N",
     default=1,
     show_default=True,
@@ -42,7 +42,7 @@ _CACHES: dict[str, Caches] = {"empty": "cold", "filled": "warm", "kept": "kept"}
 )
 @click.option(
     "--processes",
-    type=click.IntRange(1, 10**12),
+    type=_options.Whole(1, 10**12, example=5),
     metavar="N",
     default=1,
     show_default=True,
@@ -59,11 +59,11 @@ _CACHES: dict[str, Caches] = {"empty": "cold", "filled": "warm", "kept": "kept"}
 @click.option(
     "--sweep",
     type=click.Choice(["calls", "shapes", "processes"]),
-    metavar="NAME",
-    help="Show totals over a range of calls, shapes or processes.",
+    metavar="calls|shapes|processes",
+    help="Show the totals for many numbers of these.",
 )
 @click.option(
-    "--group", metavar="NAME", help="Only these candidates, such as matmul_512_f32; see `cases`."
+    "--group", metavar="NAME", help="Only this group of cases of RESULT, such as matmul_512_f32."
 )
 @_options.output(*_output.EVERY_FORM)
 def _command(
@@ -78,9 +78,12 @@ def _command(
 ) -> int:
     """Compute what a job will cost with each candidate.
 
-    RESULT is a folder of `coldwarm run` or `bench`. Nothing is measured: totals, the cheapest
-    candidate, and from how many calls each one pays off follow from what it holds.
+    A job is a program that you will run: so many calls in so many processes. RESULT is a folder of
+    `coldwarm run` or `bench`, or a snapshot of one. Nothing is measured: the times in RESULT are
+    added up. Printed are the total of each candidate, which is the cheapest, and from how many
+    calls on the others cost no more.
     """
+    from coldwarm.cli._results import run_in
     from coldwarm.contracts.answer import PlanReport
     from coldwarm.report import plan_document as view
     from coldwarm.runner import recompute
@@ -90,7 +93,7 @@ def _command(
     if shapes > calls:
         text = f"{shapes} shapes need as many calls, not {calls}: raise --calls to {shapes}"
         raise click.BadParameter(text, param_hint="--shapes")
-    suite, cases, otherwise = recompute.read_run(directory)
+    suite, cases, otherwise = recompute.read_run(run_in(directory))
     _output.tell(directory, otherwise)
     job = Job(calls, shapes, processes, _CACHES[caches])
     groups = _groups(directory, cases, group)

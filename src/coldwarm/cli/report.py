@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     "--out",
     type=_options.Output(),
     metavar="PATH",
-    help="File, or folder for figures. Default: report.html, … beside the first RESULT.",
+    help="File; for png and svg, a folder. Default: in the folder of the first RESULT, or beside a "
+    "snapshot: report.html, ...",
 )
 @click.option(
     "--format",
@@ -41,7 +42,10 @@ if TYPE_CHECKING:
     help=f"{', '.join(names())}. Default: by the ending of --out, else html.",
 )
 @click.option(
-    "--compare", "comparing", is_flag=True, help="Show what changed between two results, A and B."
+    "--compare",
+    "comparing",
+    is_flag=True,
+    help="Show what changed from the first RESULT to the second one.",
 )
 @click.option(
     "--allow",
@@ -60,7 +64,8 @@ def _command(
 ) -> None:
     """Write results as a page, a document or pictures.
 
-    RESULT is a folder of `coldwarm run`, `bench`, `patterns run` or `claims run`, or a snapshot.
+    RESULT is a folder of `coldwarm run`, `bench`, `patterns run` or `claims run`, or a snapshot,
+    packed or not.
     Everything is computed again from what was measured, and the path that was written is printed.
     """
     from coldwarm.catalogue.stored import kind_of
@@ -162,14 +167,18 @@ def _compared(
 
 
 def _by_ending(out: Path | None) -> str:
-    """Return the format that a file's ending stands for: a page, where it stands for none.
+    """Return the format that a file's ending stands for: a page, where it has none.
 
     Raises:
-        BadParameter: it stands for a format of which a report has many files.
+        BadParameter: it stands for none, or for one of which a report has many files.
     """
     ending = out.suffix.lower() if out else ""
     if ending.removeprefix(".") in names() and not load(ending.removeprefix(".")).suffix:
         text = f"has a file for each figure: name a folder, and say --format {ending[1:]}"
         raise click.BadParameter(text, param_hint="--out")
     by_suffix = {load(name).suffix: name for name in names()}
-    return by_suffix.get(ending, "html") if ending else "html"
+    if ending and ending not in by_suffix:
+        known = ", ".join(filter(None, by_suffix))
+        text = f"no format has files that end in {ending}: write {known}, or say --format"
+        raise click.BadParameter(text, param_hint="--out")
+    return by_suffix[ending] if ending else "html"

@@ -31,46 +31,57 @@ NOT_MEASURED, NOT_PROVED = "not_measured", "not_proved"
     help="Cases to measure: quick, ml, scenarios or full.",
 )
 @click.option(
-    "--case", "cases", multiple=True, metavar="NAME", help="Only this case or group. Repeatable."
+    "--case",
+    "cases",
+    multiple=True,
+    metavar="NAME",
+    help="Only this case, or group of cases; see `coldwarm cases`. Repeatable.",
 )
 @click.option(
-    "--backend", "backends", multiple=True, metavar="NAME", help="Only this backend. Repeatable."
+    "--backend",
+    "backends",
+    multiple=True,
+    metavar="NAME",
+    help="Only this backend; see `coldwarm backends`. Repeatable.",
 )
 @click.option(
     "--cache-mode",
     "modes",
     multiple=True,
     metavar="MODE",
-    help="Only this mode: cold_process_cold_cache, cold_process_warm_cache, warm_process. "
-    "Repeatable.",
+    help="Only this mode. cold_process_cold_cache: new process, empty compilation caches; "
+    "cold_process_warm_cache: new process, filled ones; warm_process: later calls; first_ever: "
+    "like the first, without bytecode or files in memory. Default: the first three. Repeatable.",
 )
 @click.option(
-    "--deterministic", is_flag=True, help="Measure exactly --rounds rounds, however long they take."
+    "--deterministic",
+    is_flag=True,
+    help="Measure exactly as many rounds as --rounds says. --time-budget is none by default.",
 )
 @_options.seed
 @_options.threads
 @click.option(
     "--precision",
-    type=_options.Finite(0.001, 1.0),
+    type=_options.Share(0.001, 1.0),
     metavar="SHARE",
-    default=0.05,
+    default="5%",
     show_default=True,
-    help="Stop when each median is known as precisely as this share of it.",
+    help="Stop when the error of each median is below this share of it: 5% or 0.05.",
 )
-@_options.rounds
-@_options.max_rounds
-@_options.time_budget
+@_options.rounds("the suite's", "the suite's")
+@_options.time_budget("200s for quick, else none")
 @_options.timeout
 @_options.leave_out_private
 @_options.out("out/SUITE-TIME")
-@click.option("--resume", is_flag=True, help="Continue the run in --out, with its own options.")
+@click.option("--resume", is_flag=True, help="Continue the run in --out, with the options it has.")
 @click.option("--page", is_flag=True, help="Write also a page, report.html, into --out.")
 @_options.verbose
 @_options.output(*_output.EVERY_FORM)
 @click.pass_context
 def _command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - options come by name
-    """Measure the cases of a suite, cold and warm.
+    """Measure the cases of a suite: first results and later calls.
 
+    A case is a small program (workload) with one framework (backend), size and number type.
     Progress is shown on standard error, the answer and its table on standard output. Cases that the
     time budget did not reach are named; --resume continues with them.
     """
@@ -80,9 +91,7 @@ def _command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - opti
 
     options = (_recorded(ctx, given) if given["resume"] else None) or _asked(given, origins(ctx))
     resume = given["resume"]
-    if resume and given["out"] is None:
-        text = "--resume needs --out: the directory of the run to go on with"
-        raise click.UsageError(text)
+    _options.require_out(given["out"], resume=resume)
     out_dir = given["out"] or _options.new_directory(options.suite)
     with open_progress(PlainConsole(stderr=True, quiet=is_quiet())) as progress:
         more_s = given["time_budget"] if resume else None
@@ -94,6 +103,8 @@ def _command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - opti
         place = write_page(outcome.path)
         if not is_quiet():
             say(f"Page: {place}", err=True)
+    if _is_idle(outcome):
+        _tell_why(outcome)
     return _code(outcome)
 
 
@@ -194,12 +205,23 @@ def _show(outcome: Outcome, form: str, *, verbose: bool) -> None:
         say(f"{text} Go on with: coldwarm run --out {outcome.path} --resume")
 
 
+def _is_idle(outcome: Outcome) -> bool:
+    """Say whether not one case could be measured, for what was there before it was begun."""
+    codes = {case.reason.code for case in outcome.suite.cases if case.reason is not None}
+    done = outcome.interrupted or outcome.suite.n_ok or outcome.suite.n_failed
+    return not done and not codes & {NOT_MEASURED, NOT_PROVED}
+
+
+def _tell_why(outcome: Outcome) -> None:
+    from coldwarm.report.sentences import with_advice
+
+    reasons = [with_advice(one.reason) for one in outcome.suite.cases if one.reason is not None]
+    say(f"coldwarm: nothing was measured: {' · '.join(dict.fromkeys(reasons))}", err=True)
+
+
 def _code(outcome: Outcome) -> int:
     if outcome.interrupted:
         return ExitCode.INTERRUPTED
     if outcome.suite.n_failed:
         return ExitCode.FAILED
-    reasons = [case.reason.code for case in outcome.suite.cases if case.reason is not None]
-    if not outcome.suite.n_ok and {NOT_MEASURED, NOT_PROVED}.intersection(reasons):
-        return ExitCode.NOTHING_VALID
-    return ExitCode.FINE
+    return ExitCode.FINE if outcome.suite.n_ok else ExitCode.NOTHING_VALID

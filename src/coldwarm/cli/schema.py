@@ -16,8 +16,8 @@ from coldwarm.cli._commands import Command
 def _command(name: str | None, form: str) -> None:
     """Print the JSON Schema of a file that coldwarm writes.
 
-    NAME is the schema_version that stands in the file, such as coldwarm.case_result.v1, or a part
-    of it. Without NAME, the names are listed.
+    It says which fields the file has, and of which types. NAME is the schema_version in the file,
+    such as coldwarm.case_result.v1, or only case_result. Without NAME, all names are listed.
     """
     from coldwarm.contracts.codec import schema_names, schema_text
 

@@ -35,14 +35,16 @@ _KEY = click.option(
     "key",
     metavar="PUB.PEM",
     type=_PATH,
-    help="Key of its maker, not from the snapshot itself.",
+    help="The maker's public key, which you got from the maker and not in the snapshot.",
 )
 _IDENTITY = click.option(
     "--identity",
     metavar="NAME",
-    help="Who must have signed by sigstore: a mail address or a workflow.",
+    help="Who must have signed it with sigstore: a mail address or a workflow.",
 )
-_ISSUER = click.option("--issuer", metavar="URL", help="Who confirms that identity.")
+_ISSUER = click.option(
+    "--issuer", metavar="URL", help="With --identity: the service that confirms it."
+)
 
 
 @click.group(
@@ -102,7 +104,13 @@ def _render(path: str, content: Content) -> bytes | None:
     name="create", example="coldwarm snapshot create out/mine --id mine-1 --out mine-1"
 )
 @click.argument("results", metavar="RESULT...", nargs=-1, required=True, type=_PATH)
-@click.option("--id", "snapshot_id", required=True, metavar="ID", help="Its name, for good.")
+@click.option(
+    "--id",
+    "snapshot_id",
+    required=True,
+    metavar="ID",
+    help="Name of the snapshot, which no other one may have.",
+)
 @click.option(
     "-o",
     "--out",
@@ -117,7 +125,7 @@ def _render(path: str, content: Content) -> bytes | None:
     is_flag=True,
     help="Make the same bytes from the same results.",
 )
-@click.option("--with-wheel", is_flag=True, help="Put the wheel of this coldwarm in.")
+@click.option("--with-wheel", is_flag=True, help="Put this coldwarm in, as a wheel.")
 @click.option(
     "--with-code",
     is_flag=True,
@@ -136,16 +144,18 @@ def _render(path: str, content: Content) -> bytes | None:
     "authors",
     multiple=True,
     metavar="NAME",
-    help="Who is to be cited. Repeatable.",
+    help="Who is to be cited as author. Repeatable.",
 )
 @click.option("--no-report", is_flag=True, help="Leave out the page and the PDF.")
-@click.option("--license", "licence", metavar="SPDX", help="License, such as CC-BY-4.0.")
+@click.option(
+    "--license", "licence", metavar="SPDX-ID", help="License of the results, such as CC-BY-4.0."
+)
 @click.option(
     "--index",
     "indexes",
     multiple=True,
     metavar="URL",
-    help="Package index to use in place of the main one. Repeatable.",
+    help="Package index to ask, not the usual one. Repeatable.",
 )
 @click.option(
     "--wheels",
@@ -153,14 +163,16 @@ def _render(path: str, content: Content) -> bytes | None:
     multiple=True,
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     metavar="FOLDER",
-    help="Folder with wheels that no index has. Repeatable.",
+    help="Folder with wheels (.whl files) of packages that are on no index. Repeatable.",
 )
-@click.option("--offline", is_flag=True, help="Ask no index, and lock no hashes.")
+@click.option(
+    "--offline", is_flag=True, help="Ask no package index; then the list of packages has no hashes."
+)
 @click.option(
     "--registry",
     type=_PATH,
     metavar="FILE",
-    help="Registry of used ids. Default: the one beside --out.",
+    help="Registry whose ids are taken. Default: snapshot_registry.json beside --out.",
 )
 @_options.output("json")
 def _create(
@@ -181,8 +193,9 @@ def _create(
     """Make a snapshot: an unchangeable folder of results with the hash of each file.
 
     RESULT is a folder of `coldwarm run`, `bench`, `patterns run` or `claims run`. Everything in it
-    is computed and judged again; a result that is not valid is refused. Secrets, user and host
-    names and home folders are in no file; what else could identify a person or a firm is listed.
+    is computed and judged again; a result that is not valid is refused. Known secrets, user and
+    host names and home folders are masked in every file; what else could identify a person or a
+    firm is listed.
     """
     from coldwarm.contracts.codec import without_secrets
     from coldwarm.publish import code, lock
@@ -259,7 +272,7 @@ def _identifying(made: Made, request: SnapshotRequest) -> Iterator[Identifying]:
 
 
 @_command.command("verify", example="coldwarm snapshot verify mine-1")
-@click.argument("folder", metavar="DIR", type=_PATH)
+@click.argument("folder", metavar="SNAPSHOT", type=_PATH)
 @_KEY
 @_IDENTITY
 @_ISSUER
@@ -276,10 +289,11 @@ def _verify(
 ) -> int:
     """Check that a snapshot is whole and says what was measured.
 
-    DIR is its folder or its archive. Each file must be the one that the index names; each figure,
-    verdict and answer is computed again from the raw samples, and the page is made again. Nothing
-    in it is executed. What is only hashed, and not proved, is counted first. The exit status is 3,
-    5 or 6 where something is wrong: see `coldwarm --help`.
+    SNAPSHOT is its folder or its archive. Each file must have the hash that the index says. Proved
+    is what is made again from the raw samples here, and is the same: figures, verdicts, the page.
+    Only hashed is what nothing but its hash confirms, and whoever changes a file can change its
+    hash: raw samples, machine, authors, code. --public-key or --identity then say who made it.
+    Nothing in it is executed. The exit status is 3, 5 or 6 where something is wrong.
     """
     from coldwarm.contracts.reasons import because
     from coldwarm.errors import ExitCode
@@ -303,24 +317,24 @@ def _verify(
 
 
 @_command.command("sign", example="coldwarm snapshot sign mine-1 --key key.pem")
-@click.argument("folder", metavar="DIR", type=_PATH)
+@click.argument("folder", metavar="SNAPSHOT", type=_PATH)
 @click.option(
     "--key",
     metavar="KEY.PEM",
     type=_PATH,
-    help="Private key, of openssl genpkey -algorithm ed25519 -out key.pem.",
+    help="Private key; openssl genpkey -algorithm ed25519 -out key.pem makes one.",
 )
 @click.option(
     "--keyless",
     is_flag=True,
-    help="Sign by the identity of this workflow, by sigstore.",
+    help="Sign with sigstore by the identity of this CI workflow.",
 )
 def _sign(folder: Path, key: Path | None, *, keyless: bool) -> None:
     """Sign a snapshot with your key or your identity.
 
-    The signature, `snapshot_index.json.sig`, and the public key are written into DIR. The index has
-    the hash of every file, so the signature holds for all of them. A snapshot that does not verify
-    is not signed.
+    SNAPSHOT is its folder. The signature, `snapshot_index.json.sig`, and the public key are written
+    into it. The index has the hash of every file, so the signature holds for all of them. A
+    snapshot that does not verify is not signed.
     """
     from coldwarm.publish import layout, signing
     from coldwarm.publish.verify import require
@@ -339,14 +353,15 @@ def _sign(folder: Path, key: Path | None, *, keyless: bool) -> None:
 
 
 @_command.command("compare", example="coldwarm snapshot compare mine-1 mine-2")
-@click.argument("a", metavar="A", type=_PATH)
-@click.argument("b", metavar="B", type=_PATH)
+@click.argument("a", metavar="SNAPSHOT_A", type=_PATH)
+@click.argument("b", metavar="SNAPSHOT_B", type=_PATH)
 @_options.output(*_output.EVERY_FORM)
 def _compare(a: Path, b: Path, form: str) -> None:
     """Compare snapshot B with snapshot A: inputs, environment, checks and timings.
 
-    Of patterns and claims, the verdicts that changed are listed. Both are verified first. Timings
-    get verdicts as in `coldwarm compare`, whatever else differs; that is listed before them.
+    Both are folders or archives, and are verified first. For patterns and claims, the verdicts that
+    changed are listed. Timings get verdicts as in `coldwarm compare`, whatever else differs; that
+    is listed before them.
     """
     from contextlib import ExitStack
 
@@ -370,7 +385,7 @@ def _compare(a: Path, b: Path, form: str) -> None:
     cls=Measuring,
     example="coldwarm snapshot replicate mine-1 --out again --public-key pub.pem",
 )
-@click.argument("folder", metavar="DIR", type=_PATH)
+@click.argument("folder", metavar="SNAPSHOT", type=_PATH)
 @click.option(
     "-o",
     "--out",
@@ -385,19 +400,23 @@ def _compare(a: Path, b: Path, form: str) -> None:
 @click.option(
     "--trust",
     is_flag=True,
-    help="Run its code though nothing proves who made it.",
+    help="Run the code of the snapshot though nothing proves who made it.",
 )
-@click.option("--python", metavar="PATH", help="Interpreter of the new environment.")
+@click.option(
+    "--python",
+    metavar="PATH",
+    help="Python of the new environment. Default: one of the version that measured.",
+)
 @click.option(
     "--as-it-is",
     is_flag=True,
-    help="Measure in this environment, and install nothing.",
+    help="Measure with the packages that are installed here; install nothing.",
 )
 @click.option(
     "--with-its-wheel",
     "with_wheel",
     is_flag=True,
-    help="Run the coldwarm in the snapshot, which is its maker's code.",
+    help="Run the coldwarm that is in the snapshot, which its maker may have changed.",
 )
 @click.option(
     "--noise",
@@ -405,7 +424,7 @@ def _compare(a: Path, b: Path, form: str) -> None:
     multiple=True,
     type=_PATH,
     metavar="FILE",
-    help="Report of `coldwarm noise`. Default: those of this machine in out.",
+    help="Report of `coldwarm noise`. Default: those in out/ that are of this machine.",
 )
 @click.option("--keep-environment", is_flag=True, help="Keep the new environment afterwards.")
 @click.option(
@@ -413,7 +432,7 @@ def _compare(a: Path, b: Path, form: str) -> None:
     "budget_s",
     type=_options.Duration(),
     metavar="TIME",
-    help="For each run: 90s, 4m. Default: its own.",
+    help="Time for each run, such as 90s or 4m. Default: that of the original.",
 )
 @_options.output(*_output.EVERY_FORM)
 def _replicate(
@@ -429,14 +448,15 @@ def _replicate(
 ) -> int:
     """Measure a snapshot again, and say case by case whether the figures agree.
 
-    Replicating runs code that the maker of the snapshot has chosen. Nothing is installed or run
-    without --public-key, --identity or --trust.
+    Replicating runs code that the maker of the snapshot has chosen. Nothing of the maker is
+    installed or run without --public-key, --identity or --trust.
 
-    The snapshot is verified. A new virtual environment gets the locked packages by their hashes, as
-    wheels alone, and the coldwarm that measured; then each run is repeated with its own options. On
-    the machine of the original, times must agree within their intervals; on another one, ratios to
-    the baseline. Patterns and claims are left out: `coldwarm patterns run` and `coldwarm claims
-    run` measure those again. The exit status is 1 where a case disagrees.
+    SNAPSHOT is its folder or its archive; it is verified first. A new virtual environment gets the
+    packages that were measured (only wheels, checked by their hashes) and coldwarm. With --as-it-is
+    nothing is installed, and the Python that runs this command measures. Then each run is repeated
+    with its own options. On the machine of the original, times must agree within their intervals;
+    on another one, ratios to the baseline. Patterns and claims are left out: `coldwarm patterns
+    run` and `coldwarm claims run` measure those again. The exit status is 1 where a case disagrees.
     """
     from coldwarm.errors import ExitCode
     from coldwarm.publish import replicate, signing
@@ -501,20 +521,20 @@ def _publish(out_dir: Path, original: Snapshot, report: Replication) -> None:
 
 
 @_command.command(name="package", example="coldwarm snapshot package mine-1")
-@click.argument("directory", metavar="DIR", type=_PATH)
+@click.argument("directory", metavar="SNAPSHOT", type=_PATH)
 @click.option(
     "-o",
     "--out",
     type=_options.Output(),
     metavar="FILE",
-    help="Archive to write. Default: ID.tar.gz beside DIR.",
+    help="Archive to write. Default: ID.tar.gz beside SNAPSHOT.",
 )
 @_options.output("json")
 def _package(directory: Path, out: Path | None, form: str) -> None:
     """Pack a snapshot into an archive with its digest beside it.
 
-    The bytes are the same each time. Only the files that its index names go in; a file that is
-    missing, changed or added is refused.
+    SNAPSHOT is its folder. The bytes are the same each time. Only the files that its index names go
+    in; a file that is missing, changed or added is refused.
     """
     from coldwarm.contracts.codec import without_secrets
     from coldwarm.publish.archive import package
@@ -540,24 +560,25 @@ def _registry() -> None:
 
 
 @_registry.command(name="add", example="coldwarm snapshot registry add mine-1 mine-2")
-@click.argument("directories", metavar="DIR...", nargs=-1, required=True, type=_PATH)
+@click.argument("directories", metavar="SNAPSHOT...", nargs=-1, required=True, type=_PATH)
 @click.option(
     "--registry",
     type=_PATH,
     metavar="FILE",
-    help="Its file. Default: snapshot_registry.json beside DIR.",
+    help="File of the registry. Default: snapshot_registry.json beside SNAPSHOT.",
 )
 @click.option(
     "--link",
     "links",
     multiple=True,
     metavar="NAME=URL",
-    help="Where more of it is, e.g. archive=https://… Repeatable.",
+    help="Where something of it is published, such as archive=https://... Repeatable.",
 )
 def _add(directories: tuple[Path, ...], registry: Path | None, links: tuple[str, ...]) -> None:
     """Add snapshots, by the hashes of their index and manifest.
 
-    An id that is there with another content is refused.
+    SNAPSHOT is its folder. A registry has each id once: a snapshot whose id is already there with
+    other content is refused.
     """
     from coldwarm.publish import create
 
@@ -576,7 +597,7 @@ def _add(directories: tuple[Path, ...], registry: Path | None, links: tuple[str,
     default=Path("snapshot_registry.json"),
     metavar="FILE",
     show_default=True,
-    help="Its file.",
+    help="File of the registry.",
 )
 @_options.output("json")
 def _list(registry: Path, form: str) -> None:

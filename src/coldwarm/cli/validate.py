@@ -10,6 +10,7 @@ from coldwarm.cli import _options
 from coldwarm.cli._commands import Command
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from coldwarm.contracts.reader import ArtifactFinding
@@ -20,23 +21,23 @@ if TYPE_CHECKING:
 @_options.output("json")
 @click.pass_context
 def _command(context: click.Context, paths: tuple[Path, ...], form: str) -> None:
-    """Check that files are what coldwarm wrote.
+    """Check files of coldwarm: their format, hashes and figures.
 
-    PATH is a file, the folder of a run, or any folder with such files. Each file is checked against
-    its schema; in the folder of a run, hashes and indexes must agree, and all figures must come out
-    the same again. One line is printed for each file.
+    PATH is a file, the folder of a result, a snapshot (packed or not), or any folder with such
+    files. Each file must have the fields of its JSON Schema. In the folder of a result, each hash
+    must be right, and all figures are computed again and must be the same. One line is printed for
+    each file.
     """
     from coldwarm.cli._options import say
     from coldwarm.errors import ExitCode, UsageError
-    from coldwarm.runner.recompute import validated
 
     missing = ", ".join(str(path) for path in paths if not path.exists())
     if missing:
-        message = f"{missing}: no such file or folder; name an artifact or a run's folder"
+        message = f"{missing}: no such file or folder; name a file of coldwarm, or its folder"
         raise UsageError(message)
     findings = []
     for path in paths:
-        for finding in validated(path):
+        for finding in _found(path):
             findings.append(finding)
             if form != "json":
                 say(_line(finding))
@@ -44,6 +45,25 @@ def _command(context: click.Context, paths: tuple[Path, ...], form: str) -> None
         _options.print_rows([_row(finding) for finding in findings])
     if any(finding.fault is not None for finding in findings):
         context.exit(ExitCode.FAILED)
+
+
+def _found(path: Path) -> Iterator[ArtifactFinding]:
+    """Yield the state of each artifact in a place, which may be the archive of a snapshot."""
+    from coldwarm.cli._results import is_archive
+    from coldwarm.errors import ContractError
+    from coldwarm.publish.archive import unpacked
+    from coldwarm.runner.recompute import validated
+
+    if not is_archive(path):
+        yield from validated(path)
+        return
+    with unpacked(path) as folder:
+        for one in validated(folder):
+            named = one.path.replace(str(folder), str(path), 1)
+            error = one.error and ContractError(
+                named, one.error.what, line=one.error.line, field=one.error.field
+            )
+            yield one._replace(path=named, error=error, fault=str(error) if error else None)
 
 
 def _row(finding: ArtifactFinding) -> dict[str, object]:

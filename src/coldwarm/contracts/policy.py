@@ -146,7 +146,8 @@ def _policy_fault(path: str, line: int | None, name: str, what: str) -> UsageErr
     return UsageError(": ".join(part for part in (place, name, what) if part))
 
 
-_SHARE = re.compile(r"\s*(?P<number>\d+(\.\d+)?)\s*%\s*")
+_SHARE = re.compile(r"\s*(?:(?P<percent>\d+(?:\.\d+)?)\s*%|(?P<part>0?\.\d+))\s*")
+"""``5%`` or ``0.05``; a number of 1 or more without ``%`` could mean either."""
 _MOST_BYTES = 2**20
 _WHERE = re.compile(r"^(?P<what>.*?)(?: - at `\$(?P<path>.*)`)?$", re.DOTALL)
 _UNKNOWN = re.compile(r"unknown field `(?P<name>.*)`")
@@ -201,15 +202,20 @@ class _PolicyFile(Record, frozen=True, kw_only=True):
 
 
 def share(text: str, *, zero: bool = False) -> float:
-    """Return a relative difference such as ``5%`` as a number, 0.05.
+    """Return a relative difference such as ``5%`` or ``0.05`` as a number, 0.05.
 
     Raises:
         ValueError: it is none, above 1000 %, or zero where that makes no sense.
     """
     matched = _SHARE.fullmatch(text)
-    value = float(matched["number"]) / 100 if matched else math.nan
+    value = math.nan
+    if matched:
+        percent, part = matched["percent"], matched["part"]
+        value = float(part) if percent is None else float(percent) / 100
     if not (0 < value <= 10 or (zero and value == 0)):  # noqa: PLR2004 - 1000 %, as it says
-        message = f"{text!r} is no relative difference; write one such as 5% (at most 1000%)"
+        message = (
+            f"{text!r} is no relative difference; write one such as 5% or 0.05 (at most 1000%)"
+        )
         raise ValueError(message)
     return value
 
@@ -228,7 +234,8 @@ def read_policy(path: Path, base: Policy) -> Policy:
     except RecursionError:
         raise _policy_fault(str(path), None, "", "is nested too deeply for a policy") from None
     except OSError as error:
-        raise _policy_fault(str(path), None, "", f"cannot be read: {error.strerror}") from None
+        what = f"cannot be read: {error.strerror}; --policy names a TOML file with limits, such as"
+        raise _policy_fault(str(path), None, "", f"{what} fail_on.slower = '5%'") from None
     except UnicodeDecodeError:
         raise _policy_fault(str(path), None, "", "is not UTF-8 text") from None
     except tomllib.TOMLDecodeError as error:

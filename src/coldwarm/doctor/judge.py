@@ -202,7 +202,9 @@ def limits(written: str, known: Iterable[str]) -> dict[str, int]:
         name, _, number = part.partition(":")
         name = short.get(name, name)
         if name not in names:
-            raise UsageError(f"--fail-on: no finding is called {name}")
+            known_names = ", ".join((_RECOMPILE, *short))
+            what = f"no finding is called {name}; write {known_names}, or the id of a pattern"
+            raise UsageError(f"--fail-on: {what} (`coldwarm patterns list`)")
         if number and not number.isdecimal():
             raise UsageError(f"--fail-on {part}: what stands behind the colon is no whole number")
         found[name] = int(number or 0)

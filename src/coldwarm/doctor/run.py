@@ -91,6 +91,8 @@ class OutputTargets:
             self.print(report)
         if self.form == "html":
             self.page(report, watched, begin_s)
+            if not later:
+                say(f"the report is in {self.out or _PAGE}")
         if self.perfetto is not None:
             printed = self.form not in _WHOLE or not later
             with self._or_printed(report, self.perfetto, printed=printed):
@@ -113,6 +115,7 @@ class OutputTargets:
             terminal.show(without_secrets(said), PlainConsole(stderr=True))
         if self.form == "html":
             self.page(report, watched, begin_s)
+            say(f"the report is in {self.out or _PAGE}")
         elif self.form in _WHOLE or self.out is not None:
             self.print(report)
 

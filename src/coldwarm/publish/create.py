@@ -215,7 +215,7 @@ def load_registry(path: Path) -> SnapshotRegistry:
         ContractError: it does not keep its contract.
     """
     if not path.exists():
-        text = f"{path}: there is no registry; coldwarm snapshot registry add DIR makes one"
+        text = f"{path}: there is no registry; coldwarm snapshot registry add SNAPSHOT makes one"
         raise UsageError(text)
     return load_as(SnapshotRegistry, path)
 

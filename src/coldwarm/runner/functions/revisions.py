@@ -78,6 +78,9 @@ def root_of(folder: Path) -> Path:
     Raises:
         UsageError: it is in none, or git is not installed.
     """
+    if _run(folder, "rev-parse", "--git-dir").returncode:
+        text = f"{folder} is in no git repository, so no commit can be named"
+        raise UsageError(f"{text}: run the command in a folder of one")
     return Path(_git(folder, "rev-parse", "--show-toplevel"))
 
 

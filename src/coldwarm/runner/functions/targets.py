@@ -303,7 +303,7 @@ def _environment(python: str) -> str:
 
 
 def _with_variables(targets: Sequence[Target], given: Iterable[str]) -> list[Target]:
-    """Give targets their variables: ``LABEL:KEY=VALUE``, or ``KEY=VALUE`` for all.
+    """Give targets their variables: ``LABEL:NAME=VALUE``, or ``NAME=VALUE`` for all.
 
     Raises:
         UsageError: it is no variable, or no candidate has the label.
@@ -314,8 +314,9 @@ def _with_variables(targets: Sequence[Target], given: Iterable[str]) -> list[Tar
         label, colon, key = head.rpartition(":")
         if not equals or not key:
             # Nothing of it is repeated: what was mistyped may be a secret.
-            what = f"--env number {number} names no variable"
-            raise UsageError(f"{what}; write KEY=VALUE, or LABEL:KEY=VALUE for one")
+            what = f"--env number {number}" if number > 1 else "--env"
+            what += " names no variable with a value; write NAME=VALUE"
+            raise UsageError(f"{what}, or LABEL:NAME=VALUE for one candidate")
         if colon and label not in found:
             raise unknown("candidate", label, found)
         for name in [label] if colon else list(found):
