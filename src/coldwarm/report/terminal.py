@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import singledispatch
 from io import StringIO
+from textwrap import shorten
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -118,15 +119,13 @@ def _(block: Terms, width: int) -> list[Grid | Text]:
     style = _ROLES.get(block.role, "")
     grid = Grid.grid(padding=(0, _GAP, 0, 0))
     grid.add_column(min_width=_LABEL, no_wrap=True, style=style)
-    if block.role == "brief":
-        room = width - max(_LABEL, *(len(term) for term, _ in block.items)) - 2 * _GAP
-        grid.add_column(max_width=room, no_wrap=True, overflow="ellipsis")
-    else:
-        grid.add_column(style=style, overflow="fold")
+    grid.add_column(style=style, overflow="fold")
+    room = width - max(_LABEL, *(len(term) for term, _ in block.items)) - 2 * _GAP
     for term, meaning in block.items:
-        grid.add_row(
-            Text(printable(term), "bold" if block.role == "answer" else ""), _line(meaning)
-        )
+        told = _line(meaning)
+        if block.role == "brief":
+            told = Text(shorten(told.plain, room, placeholder=" …"))
+        grid.add_row(Text(printable(term), "bold" if block.role == "answer" else ""), told)
     # Of a legend the terms themselves say what it is.
     titled = block.title and block.role != "legend"
     return [*([Text(printable(block.title), "bold")] if titled else []), grid]
