@@ -383,7 +383,7 @@ def _undecided(cases: Sequence[CaseResult]) -> list[Remark]:
     if detectable:
         smallest = _range(detectable, lambda share: units.times(1 + share))
         remarks.append(
-            f"{len(detectable)} of {len(judged)} verdicts, as times scatter too much; the smallest "
+            f"{len(detectable)} of {len(judged)} verdicts: times scatter too much; the smallest "
             f"difference that this run could have shown is {smallest}; more processes tell more"
         )
     unjudged: dict[str, list[str]] = {}

@@ -174,7 +174,8 @@ def _only_hashed(found: Verification) -> Iterator[str]:
         more = f" and {len(others)} more" if others else ""
         yield f"  {shorten(path, _LONGEST)}{more}: {why}"
     if n_plain:
-        yield f"  {counted(n_plain, 'file')} that nothing else here tells, such as machines and dates: --json"
+        told = "that nothing else here tells, such as machines and dates: --json"
+        yield f"  {counted(n_plain, 'file')} {told}"
 
 
 def _otherwise(found: Verification) -> Iterator[str]:
@@ -233,7 +234,8 @@ def _lines(found: ComparedSnapshots) -> Iterator[str]:
     for label, side in (("A", found.a), ("B", found.b)):
         yield f"{label}  {side.snapshot_id}, index {side.snapshot_index_sha256}"
     n_same = found.files.overlap_paths - len(found.files.mismatches)
-    text = f"{counted(n_same, 'file')} the same, {len(found.files.mismatches)} with different content"
+    text = f"{counted(n_same, 'file')} the same"
+    text += f", {len(found.files.mismatches)} with different content"
     yield f"{text}, {len(found.only_a)} only in A, {len(found.only_b)} only in B"
     for label, names in (("A", found.runs_only_a), ("B", found.runs_only_b)):
         if names:

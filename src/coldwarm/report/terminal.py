@@ -17,6 +17,7 @@ from coldwarm.report.document import (
     Heading,
     Notice,
     Paragraph,
+    Piece,
     Shell,
     Table,
     Terms,
@@ -26,7 +27,7 @@ from coldwarm.report.shown import PlainConsole, lines
 from coldwarm.report.units import MISSING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rich.console import Console
 
@@ -37,6 +38,8 @@ _SPREAD = len(">999%")
 _LABEL = len("few processes")
 _GAP = 2
 _WIDEST_GAP = 3
+_MOST_LABELS = 3
+"""Columns of texts that stand side by side."""
 _VERDICT_STYLES = {
     "faster": "bold green",
     "less": "bold green",
@@ -133,6 +136,8 @@ def _(block: Terms, width: int) -> list[Grid | Text]:
 
 @_laid_out.register
 def _(block: Table, width: int) -> list[Grid | Text]:
+    if block.labels == len(block.columns) > _MOST_LABELS:
+        return [one for part in block.parts for row in part.rows for one in _told(block, row)]
     headings = _headings(block.columns)
     parts = [[_row(block, row, " ") for row in part.rows] for part in block.parts]
     if sum(_sizes(headings, parts)) + len(headings) - 1 > width:
@@ -147,6 +152,22 @@ def _(block: Table, width: int) -> list[Grid | Text]:
         found += [_line(part.title, "italic")] if part.title else []
         found.append(_grid(block, gap, sizes, None, rows))
     return found
+
+
+def _told(table: Table, row: Sequence[Cell]) -> Iterator[Grid | Text]:
+    """Yield a row of many texts: its name and its last one, and the others below it."""
+    name, *others, last = row
+    yield _line((Piece(name.text, style="name"), Piece(f"  {last.text}")))
+    said = [printable(name.below)] if name.below else []
+    said += [
+        f"{heading}: {printable(cell.text)}"
+        for heading, cell in zip(table.columns[1:], others, strict=False)
+        if cell.text != MISSING
+    ]
+    grid = Grid.grid(padding=(0, 0, 0, _GAP), pad_edge=True)
+    grid.add_row(Text("; ".join(said), "dim"))
+    if said:
+        yield grid
 
 
 def _headings(columns: Sequence[str]) -> list[Text]:

@@ -82,7 +82,7 @@ KINDS: dict[CautionKind, str] = {
 def parts_title(unit: str, *, loop: bool = False) -> str:
     """Return the title of a table of parts in this unit."""
     whole = "loop" if loop else "start"
-    return f"Where the time of the whole {whole} goes: the median of each part, in {unit}"
+    return f"Where the whole {whole}'s time goes: the median of each part, in {unit}"
 
 
 LOOP_TERM = (

@@ -149,8 +149,7 @@ _REASONS = {
     "warm_not_asked": "the warm regime was not measured",
     "interrupted": "the run was interrupted",
     "foreign_cpu": "other processes used {foreign_processors:.2g} processors",
-    "foreign_cpu_warm": "other processes used {foreign_processors:.2g} processors in warm"
-    " calls",
+    "foreign_cpu_warm": "other processes used {foreign_processors:.2g} processors in warm calls",
     "steal": "the host took {steal_share:.1%} of the processor time",
     "throttled": "the CPU quota throttled it for {throttled_s:.3g} s",
     "throttled_warm": "the CPU quota throttled it for {throttled_s:.3g} s during warm calls",
