@@ -51,7 +51,7 @@ class Remark(NamedTuple):
     text: str
     cure: str = ""
     short: str = ""
-    """For one line, where that is not the text up to its first semicolon."""
+    """For one line, where the text is too long for that."""
 
     @property
     def whole(self) -> str:
@@ -62,10 +62,10 @@ class Remark(NamedTuple):
 def brief(
     groups: Sequence[tuple[str, Sequence[Remark]]], of_all: Sequence[Remark]
 ) -> tuple[tuple[str, str], ...]:
-    """Return the first clause of the worst remark of each label, without its cure."""
+    """Return the worst remark of each label, in short where it has that, without its cure."""
     found: dict[str, str] = {}
     for one in sorted([*(one for _, r in groups for one in r), *of_all], key=_badness):
-        found.setdefault(one.label, one.short or one.text.partition("; ")[0])
+        found.setdefault(one.label, one.short or one.text)
     return tuple(found.items())
 
 
@@ -267,7 +267,9 @@ def _memory(cases: Sequence[CaseResult]) -> list[Remark]:
     found = _of_kind(cases, "allocator")
     texts = [f"{case.candidate}: {words(caution.reason)}" for case, caution in found]
     cure = CAUTION_ADVICE["allocator"]
-    return [Remark(KINDS["allocator"], "; ".join(texts), cure)] if texts else []
+    names = ", ".join(case.candidate for case, _ in found)
+    short = f"{names}: may be faster where freed memory is kept"
+    return [Remark(KINDS["allocator"], "; ".join(texts), cure, short)] if texts else []
 
 
 def _second_call(cases: Sequence[CaseResult]) -> list[Remark]:
@@ -382,13 +384,17 @@ def _undecided(cases: Sequence[CaseResult]) -> list[Remark]:
     remarks = []
     if detectable:
         smallest = _range(detectable, lambda share: units.times(1 + share))
-        remarks.append(
-            f"{len(detectable)} of {len(judged)} verdicts: times scatter too much; the smallest "
-            f"difference that this run could have shown is {smallest}; more processes tell more"
+        short = f"{len(detectable)} of {len(judged)} verdicts: times scatter too much"
+        text = (
+            f"{short}; the smallest difference that this run could have shown is {smallest}; more "
+            "processes tell more"
         )
+        remarks.append(Remark("undecided", text, short=short))
     unjudged: dict[str, list[str]] = {}
     for case, verdict in open_:
         if verdict.smallest_detectable is None:
             unjudged.setdefault(_why_open(verdict.reason), []).append(case.candidate)
-    remarks += [f"{', '.join(dict.fromkeys(names))}: {why}" for why, names in unjudged.items()]
-    return [Remark("undecided", text) for text in remarks]
+    return remarks + [
+        Remark("undecided", f"{', '.join(dict.fromkeys(names))}: {why}")
+        for why, names in unjudged.items()
+    ]
