@@ -163,7 +163,7 @@ def test_a_noisier_machine_tells_less(machine: Machine) -> None:
 def test_the_table_tells_it_in_80_columns(machine: Machine) -> None:
     shown = run("--cold-only", "--threshold", "5%").output
     assert max(map(len, shown.splitlines())) <= WIDTH
-    assert "First, empty caches: 12 pairs of processes, 500 ms each" in shown
+    assert "First result, empty caches: 12 pairs of processes, 500 ms each" in shown
     assert ["10", "min", "200*"] in [line.split()[:3] for line in shown.splitlines()]
     assert "a difference counts from" in shown
     assert "5.0% on" in shown

@@ -80,10 +80,34 @@ def test_plain_lines_are_one_for_each_round(
         "measuring with at least 4 processes, within 240 s",
         "[ 50 %] matmul · 512 · f32, round 1: 2 processes, 34.6 s; about 1:01 left",
         f"{CASE} · empty caches: failed: timeout: no answer within 60 s",
+        (
+            "extra rounds follow, until the figures are precise and the verdicts clear, or the"
+            " time is over; Ctrl-C ends with what there is"
+        ),
         "[extra] matmul · 512 · f32, round 2: 2 processes, 77.3 s",
         "note: [b]no GPU[/b]",
         "[extra] matmul · 512 · f32, round 3: 1 process, 17.3 s",
     ]
+
+
+def test_many_extra_rounds_have_a_line_together(
+    observation: Observation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = {"s": 0.0}
+    clock = types.SimpleNamespace(perf_counter=lambda: now["s"])
+    monkeypatch.setattr(progress_lines, "TIME", clock)
+    to = console(terminal=False)
+    with open_progress(to) as progress:
+        progress.started(1, None)
+        for number in range(100):
+            progress.observed(msgspec.structs.replace(observation, round=number))
+            now["s"] += 0.2
+            progress.estimate(1.0, 60.0)
+    told = written(to)
+    assert told.count("extra rounds follow") == 1
+    assert told.count("[100 %] round 1: 1 process, 200 ms; about 1:00 left for extra rounds") == 1
+    assert 2 <= told.count("[extra]") <= 4
+    assert "round 100: " in told
 
 
 def with_blocks(start: Observation, *blocks: Block) -> Observation:

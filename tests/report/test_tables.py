@@ -250,13 +250,13 @@ def test_a_legend_has_what_is_there(suite: SuiteResult, cases: list[CaseResult])
     def terms(text: str) -> set[str]:
         legend = text.rpartition("Caveats")[2].partition("\n\n")[2]
         known = ["first result  ", "warm call  ", "±  ", "(2)  ", "2.1–2.4×  ", "same  "]
-        return {one.strip() for one in [*known, "start, in all  ", "–  "] if f"\n{one}" in legend}
+        return {one.strip() for one in [*known, "in all  ", "–  "] if f"\n{one}" in legend}
 
     assert terms("Caveats\n\n\n" + shown(suite, cases[:7])) == {
-        *("first result", "warm call", "±", "2.1–2.4×", "start, in all", "–"),
+        *("first result", "warm call", "±", "2.1–2.4×", "in all", "–"),
     }
-    assert "start, in all" not in shown(suite, cases, verbose=False)
-    assert "Where a first result" not in shown(suite, cases, verbose=False)
+    assert "in all  " not in shown(suite, cases, verbose=False)
+    assert "Where the whole start" not in shown(suite, cases, verbose=False)
     warm = msgspec.structs.replace(
         cases[0], cold=[], protocol=conftest.protocol("numpy", conftest.Job(modes=(conftest.WARM,)))
     )

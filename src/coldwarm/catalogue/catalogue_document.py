@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
@@ -42,12 +43,12 @@ MEASURES = {
     "peak_rss_bytes": "peak memory",
     "kernels": "kernels",
     "signatures": "signatures",
-    "facts": "what is seen",
+    "facts": "behaviour",
 }
 _VERDICTS = {
     "as_stated": ("as stated", "green"),
     "confirmed": ("confirmed", "green"),
-    "opposite": ("the opposite", "bold red"),
+    "opposite": ("opposite", "bold red"),
     "refuted": ("refuted", "bold red"),
     "same": ("no difference", "yellow"),
     "undecided": ("undecided", "yellow"),
@@ -147,7 +148,7 @@ def _quantity(measures: str, value: float | None) -> str:
 def _here(one: Result) -> str:
     """Return what was measured: of a pattern DON'T over DO, of a claim what its rule looked at."""
     if not isinstance(one, PatternResult):
-        return "; ".join(map(_named_figure, one.figures)) or units.MISSING
+        return "; ".join(_named_figures(one.figures)) or units.MISSING
     if one.measures == "facts":
         return units.MISSING
     if one.ratio is None:
@@ -158,8 +159,12 @@ def _here(one: Result) -> str:
     return f"{one.low:.3g}–{one.high:.3g}×"
 
 
-def _named_figure(bound: Bound) -> str:
-    return f"{bound.name} {_figure(bound)}"
+def _named_figures(figures: Sequence[Bound]) -> list[str]:
+    """Return figures with their names, without the bench that all of them are of."""
+    of_one = len({one.name.partition(": ")[0] for one in figures}) == 1
+    names = [one.name.partition(": ")[2] * of_one or one.name for one in figures]
+    told = [re.sub(r"_s\b", " (s)", name).replace("_", " ") for name in names]
+    return [f"{name} = {_figure(one)}" for name, one in zip(told, figures, strict=True)]
 
 
 def _figure(bound: Bound) -> str:
@@ -219,7 +224,7 @@ def _named(one: Result, spec: Spec | None) -> RenderableType:
 
 def _in_short(figures: Sequence[Bound]) -> str:
     """Return the first figures that the rule looked at."""
-    few = "; ".join(map(_named_figure, figures[:_MOST_FIGURES]))
+    few = "; ".join(_named_figures(figures)[:_MOST_FIGURES])
     left = len(figures) - _MOST_FIGURES
     return f"{few}; {left} more" if left > 0 else few
 
@@ -280,7 +285,11 @@ def _headed(name: str, text: RenderableType, style: str = "bold") -> list[Render
 
 
 def _code(text: str) -> RenderableType:
-    return Syntax(text.rstrip(), "python", background_color="default", word_wrap=True)
+    """Return code with its lines as they are, to be copied."""
+    made = Syntax("", "python", background_color="default").highlight(text.rstrip())
+    made.rstrip()
+    made.no_wrap, made.overflow = True, "ignore"
+    return made
 
 
 def _shown(one: Result) -> list[RenderableType]:

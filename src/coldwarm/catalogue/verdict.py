@@ -460,8 +460,9 @@ def check_bare(one: Result, needs: str | None) -> None:
 
 
 def changed(a: Mapping[str, str], b: Mapping[str, str]) -> list[ChangedVerdict]:
-    """Return what differs of two sets of verdicts by id, in the order of A and then of B."""
-    names = [*a, *(name for name in b if name not in a)]
+    """Return what differs of two sets of verdicts by id, what both have first."""
+    both = [name for name in a if name in b]
+    names = list(dict.fromkeys([*both, *a, *b]))
     return [
         ChangedVerdict(name=name, a=a.get(name), b=b.get(name))
         for name in names

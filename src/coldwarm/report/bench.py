@@ -71,12 +71,12 @@ def _new_shapes(report: BenchReport) -> list[tuple[str, str]]:
 
 def _noted(report: BenchReport) -> list[tuple[str, str]]:
     """Return what a candidate's answers are to be read with."""
-    return [
-        (one.candidate, with_advice(reason))
-        for one in report.candidates
-        for reason in one.limitations
-        if reason.code in _NOTED
-    ]
+    found: dict[str, list[str]] = {}
+    for one in report.candidates:
+        for reason in one.limitations:
+            if reason.code in _NOTED:
+                found.setdefault(with_advice(reason), []).append(one.candidate)
+    return [(", ".join(names), said) for said, names in found.items()]
 
 
 def metric_name(metric: str) -> str:
@@ -139,7 +139,8 @@ def document(  # noqa: PLR0913 - what stands where, each by name
     more: list[Block] = [
         *terms(comparison_text.of_bench(report, metric_name, verbose=verbose), "care")
     ]
-    if guarded := comparison_text.shown_counts(report.counts, everything=verbose):
+    counts = [one for one in report.counts if one.guarded or one.reference is not None]
+    if guarded := comparison_text.shown_counts(counts, everything=verbose):
         more.append(Heading(f"Counts against {report.reference}"))
         more.append(comparison_text.table_of_counts(guarded, (report.reference, "count")))
         more += terms(comparison_text.unknown(guarded))
@@ -147,7 +148,7 @@ def document(  # noqa: PLR0913 - what stands where, each by name
     if report.verdicts and (verbose or ratios):
         more += [Heading(f"Verdicts against {report.reference}"), _verdicts(report)]
     if verbose and plan is not None and plan.break_even:
-        title = f"Calls of one process from which it costs no more than {plan.baseline}"
+        title = plan_view.break_even_title(plan)
         more += [Heading(title), plan_view.table_of_break_even(plan)]
         if any(one.extrapolated for one in plan.break_even):
             more.append(Paragraph(f"* {plan_view.EXTRAPOLATED}", "dim"))
@@ -161,7 +162,7 @@ def document(  # noqa: PLR0913 - what stands where, each by name
         answers=() if counts_alone else report.answers,
         ahead=ahead,
         more=more,
-        care=_noted(report),
+        remarks=_noted(report),
         verbose=verbose,
         budget=None if report.n_failing else budget,
     )

@@ -40,8 +40,8 @@ _DRIFTS = "drifts_across"
 _WORST_FIRST = [*KINDS.values(), "undecided"]
 """Labels of remarks; others come before all, for they say what is missing."""
 _FRAMEWORKS = {"jax", "numba", "torch"}
-_MOST_BRIEF = 3
-"""Lines of a short list."""
+_MOST_BRIEF = 2
+"""Caveats of a short list."""
 
 
 class Remark(NamedTuple):
@@ -50,6 +50,8 @@ class Remark(NamedTuple):
     label: str
     text: str
     cure: str = ""
+    short: str = ""
+    """For one line, where the text is too long for that."""
 
     @property
     def whole(self) -> str:
@@ -60,15 +62,18 @@ class Remark(NamedTuple):
 def brief(
     groups: Sequence[tuple[str, Sequence[Remark]]], of_all: Sequence[Remark]
 ) -> tuple[tuple[str, str], ...]:
-    """Return the worst remark of each label, without its cure, and how many more there are."""
-    found: dict[str, list[str]] = {}
-    for remark in sorted([*(one for _, r in groups for one in r), *of_all], key=_badness):
-        found.setdefault(remark.label, []).append(remark.text)
-    lines = [(label, text) for label, (text, *_) in found.items()]
-    if len(lines) <= _MOST_BRIEF:
-        return tuple(lines)
-    more = counted(len(lines) - _MOST_BRIEF + 1, "caveat")
-    return (*lines[: _MOST_BRIEF - 1], ("more", f"{more}: --verbose"))
+    """Return the worst remark of each label, in short where it has that, without its cure."""
+    found: dict[str, str] = {}
+    for one in sorted([*(one for _, r in groups for one in r), *of_all], key=_badness):
+        found.setdefault(one.label, one.short or one.text)
+    return tuple(found.items())
+
+
+def shortened(lines: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the first of these lines, and one that says how to see more."""
+    n_left = len(lines) - _MOST_BRIEF
+    more = f"{counted(n_left, 'caveat')}, " if n_left > 0 else ""
+    return [*lines[:_MOST_BRIEF], ("more", f"{more}what the columns mean: --verbose")]
 
 
 def _badness(remark: Remark) -> int:
@@ -263,7 +268,9 @@ def _memory(cases: Sequence[CaseResult]) -> list[Remark]:
     found = _of_kind(cases, "allocator")
     texts = [f"{case.candidate}: {words(caution.reason)}" for case, caution in found]
     cure = CAUTION_ADVICE["allocator"]
-    return [Remark(KINDS["allocator"], "; ".join(texts), cure)] if texts else []
+    names = ", ".join(case.candidate for case, _ in found)
+    short = f"{names}: may be faster where freed memory is kept"
+    return [Remark(KINDS["allocator"], "; ".join(texts), cure, short)] if texts else []
 
 
 def _second_call(cases: Sequence[CaseResult]) -> list[Remark]:
@@ -313,13 +320,16 @@ def _noisy(cases: Sequence[CaseResult]) -> list[Remark]:
         disturbances.setdefault(caution.reason.code, []).append(caution)
     watched = sum(o.telemetry is not None for case in cases for o in case.observations)
     parts, cures = [], []
+    short = ""
     for cautions in disturbances.values():
         worst = max((caution.reason for caution in cautions), key=severity)
         cures.append(advice(worst) or CAUTION_ADVICE["noisy"])
         noisy = sum(caution.n_processes for caution in cautions)
-        parts.append(f"{words(worst)} at worst ({noisy} of {max(watched, noisy)} processes)")
+        said = f"{words(worst)} at worst"
+        short = short or said
+        parts.append(f"{said} ({noisy} of {max(watched, noisy)} processes)")
     cure = "; ".join(dict.fromkeys(cures))
-    return [Remark(KINDS["noisy"], ", ".join(parts), cure)] if parts else []
+    return [Remark(KINDS["noisy"], ", ".join(parts), cure, short)] if parts else []
 
 
 def _precision(cases: Sequence[CaseResult]) -> list[Remark]:
@@ -354,9 +364,13 @@ def _counts(numbers: Iterable[int]) -> str:
     return f"only {' or '.join(map(str, sorted(numbers)))}"
 
 
-def _first(reason: Reason) -> Reason:
-    """Return why a verdict is open, without what weakens it besides."""
-    return reason.parts[0] if reason.code == "several" and reason.parts else reason
+def _why_open(reason: Reason) -> str:
+    """Say why a verdict is open, without what weakens it besides."""
+    first = reason.parts[0] if reason.code == "several" and reason.parts else reason
+    found = first.parts[0].values.get("n_rounds") if first.parts else None
+    if first.code == "few_for_verdict" and isinstance(found, int):
+        return f"{counted(found, 'round')}, and a verdict needs {first.values['n_needed']}"
+    return with_advice(first)
 
 
 def _undecided(cases: Sequence[CaseResult]) -> list[Remark]:
@@ -371,14 +385,17 @@ def _undecided(cases: Sequence[CaseResult]) -> list[Remark]:
     remarks = []
     if detectable:
         smallest = _range(detectable, lambda share: units.times(1 + share))
-        remarks.append(
-            f"{len(detectable)} of {len(judged)} verdicts: the interval of the ratio is too wide; "
-            f"the smallest difference that this run could have shown is {smallest}; more processes "
-            "narrow it"
+        short = f"{len(detectable)} of {len(judged)} verdicts: times scatter too much"
+        text = (
+            f"{short}; the smallest difference that this run could have shown is {smallest}; more "
+            "processes tell more"
         )
+        remarks.append(Remark("undecided", text, short=short))
     unjudged: dict[str, list[str]] = {}
     for case, verdict in open_:
         if verdict.smallest_detectable is None:
-            unjudged.setdefault(with_advice(_first(verdict.reason)), []).append(case.candidate)
-    remarks += [f"{', '.join(dict.fromkeys(names))}: {why}" for why, names in unjudged.items()]
-    return [Remark("undecided", text) for text in remarks]
+            unjudged.setdefault(_why_open(verdict.reason), []).append(case.candidate)
+    return remarks + [
+        Remark("undecided", f"{', '.join(dict.fromkeys(names))}: {why}")
+        for why, names in unjudged.items()
+    ]

@@ -22,12 +22,9 @@ _CACHES: dict[CacheMode, str] = {
 _FIGURES = ("first", "total", "compiling")
 _NONE = (units.MISSING,) * len(_FIGURES)
 LOOPS_LEGEND = (
-    "first, total",
-    (
-        "compiling: of a process with empty or with filled caches: from its start to the first"
-        " step's result, and to the end of the loop; and how much of that whole was tracing,"
-        " lowering, compiling and reading caches. Imports are in the total, also the compiler's own"
-    ),
+    ("first", "from the start of a process, caches empty or filled, to the first step's result"),
+    ("total", "the same to the end of the loop; it contains all imports"),
+    ("compiling", "how much of the total was tracing, lowering, compiling and reading caches"),
 )
 
 

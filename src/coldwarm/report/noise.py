@@ -13,7 +13,14 @@ if TYPE_CHECKING:
     from coldwarm.contracts.bench import NoiseFigure, NoiseHorizon, NoiseReport
     from coldwarm.report.document import Block
 
-_HEADINGS = ["in", "pairs", "interval", "shows in half", "shows in 19 of 20", "equal ones"]
+_HEADINGS = [
+    "bench of",
+    "pairs",
+    "interval",
+    "seen by\n1 in 2 benches",
+    "seen by\n19 in 20",
+    "equal\nfunctions",
+]
 _MINUTES_FROM_S = 120.0
 _FEW = 10
 """Pairs below which the noise itself is hardly known."""
@@ -29,7 +36,7 @@ def document(report: NoiseReport) -> Document:
 
 
 def _title(figure: NoiseFigure) -> str:
-    name = metric_name(figure.comparison.metric)
+    name = metric_name(figure.comparison.metric).replace("first,", "first result,")
     title = f"{name[0].upper()}{name[1:]}"
     if figure.pair_s is None:
         return title
@@ -57,26 +64,29 @@ def _remarks(figure: NoiseFigure) -> list[tuple[str, str]]:
     equal = figure.comparison
     if equal.ratio is None or equal.low is None or equal.high is None:
         return [
-            ("here", f"{words(figure.null_reasons['pair_s'])}; --time-budget measures for longer")
+            (
+                "measured",
+                f"{words(figure.null_reasons['pair_s'])}; --time-budget measures for longer",
+            )
         ]
     ends = " … ".join(units.significant(end) for end in (equal.low, equal.high))
     here = f"{equal.verdict}: the ratio is {units.significant(equal.ratio)}, its interval {ends}"
     if equal.verdict in {"faster", "slower"}:
         here += "; but they are equal: verdicts cannot be trusted here as it is now"
     missing = [
-        (f"in {_length(one.seconds)}", words(one.null_reasons["half_width"]))
+        (f"bench of {_length(one.seconds)}", words(one.null_reasons["half_width"]))
         for one in figure.horizons
         if "half_width" in one.null_reasons
     ]
-    return [("here", here), *missing]
+    return [("measured", here), *missing]
 
 
 def _notes(report: NoiseReport) -> list[tuple[str, str]]:
     shown = (
-        "the smallest true difference that half of all benches of that length would call, and"
-        f" 19 of 20; a difference counts from {_share(report.threshold)} on (--threshold)"
+        "the smallest true difference that this share of benches of that length would find;"
+        f" a difference counts from {_share(report.threshold)} on (--threshold)"
     )
-    notes = [("shows", shown), ("equal ones", "what two equal candidates would be called")]
+    notes = [("seen by", shown), ("equal", "what a bench of two equal functions would say")]
     far = [one.extrapolated or 0.0 for figure in report.figures for one in figure.horizons]
     if any(far):
         text = (

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from coldwarm.contracts.base import READINGS
 from coldwarm.contracts.reasons import because
 from coldwarm.report import answer_text, filled, units
 from coldwarm.report.document import Cell, Document, Heading, Paragraph, name, table, terms
-from coldwarm.report.sentences import CAUTION_ADVICE, words
+from coldwarm.report.sentences import CAUTION_ADVICE, with_advice, words
 from coldwarm.report.units import count
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from coldwarm.contracts.answer import BreakEven, Plan, PlanReport, PlanTotal, Sweep
     from coldwarm.contracts.base import Reading
@@ -54,20 +54,30 @@ def _plan(plan: Plan) -> Iterator[Block]:
     yield Heading(plan.group, 1)
     yield Paragraph(_job(plan), "dim")
     yield Paragraph(_answer(plan), "strong")
-    yield _totals(plan)
-    if plan.sweep:
-        yield Heading(f"Totals by {plan.sweep.over}")
-        yield from _sweep(plan.sweep, _measured(plan))
-        yield from (
-            Paragraph(f"from {count(one.value)} {plan.sweep.over} on: {one.cheapest} is cheapest")
-            for one in plan.sweep.crossings
-        )
-    if plan.baseline and plan.break_even:
-        yield Heading(f"Calls of one process from which it costs no more than {plan.baseline}")
-        yield table_of_break_even(plan)
+    if plan.cheapest is not None:
+        yield from _tables(plan)
     by_default = [(name, _by_default(plan, name)) for name in plan.filled_by_default_s]
     yield from filled.blocks(filled.needed(plan.filled_by), by_default)
     yield from terms(_remarks(plan), "note")
+
+
+def _tables(plan: Plan) -> Iterator[Block]:
+    yield _totals(plan)
+    if plan.sweep:
+        yield Heading(f"Totals by {plan.sweep.over} ({_MARK} the lowest)")
+        yield from _sweep(plan.sweep, _measured(plan))
+        yield from (
+            Paragraph(f"best guess: {one.cheapest} from about {count(one.value)} {plan.sweep.over}")
+            for one in plan.sweep.crossings
+        )
+    if plan.baseline and plan.break_even:
+        yield Heading(break_even_title(plan))
+        yield table_of_break_even(plan)
+
+
+def break_even_title(plan: Plan) -> str:
+    """Return the heading over ``table_of_break_even``."""
+    return f"From how many calls of a process it costs no more than {plan.baseline}"
 
 
 def _remarks(plan: Plan) -> list[tuple[str, str]]:
@@ -82,9 +92,9 @@ def _remarks(plan: Plan) -> list[tuple[str, str]]:
     ]
     remarks += _extrapolated(plan) + _making(plan) + _few(plan)
     remarks += [
-        ("no total", words(total.null_reasons["total_s"]))
+        ("no total", f"{total.candidate}: {words(total.null_reasons['total_s'])}")
         for total in plan.totals
-        if total.total_s is None
+        if total.total_s is None and plan.cheapest is not None
     ]
     reasons: dict[str, list[str]] = {}
     for candidate, reason in plan.not_measured.items():
@@ -118,28 +128,14 @@ def _by_default(plan: Plan, candidate: str) -> str:
 
 
 def _few(plan: Plan) -> list[tuple[str, str]]:
-    """Say how much the intervals are worth that rest on few rounds, by how many they rest on."""
-    by_basis: dict[str, list[str]] = {}
-    for total in plan.totals:
-        few = total.n_rounds is not None and total.n_rounds < _FEW_FOR_A_PROCESS
-        if total.rests_on is not None and (few or total.rests_on.code != "whole_rounds"):
-            by_basis.setdefault(words(total.rests_on), []).append(total.candidate)
-    pays: dict[str, list[str]] = {}
-    for one in plan.break_even:
-        told = one.baseline == plan.baseline and one.rests_on is not None
-        if told and one.rests_on and one.rests_on.code != "common_rounds":
-            pays.setdefault(words(one.rests_on), []).append(one.candidate)
-    remarks = [("from, until", f"from {_by_basis(pays)}")] if pays else []
-    if not by_basis:
-        return remarks
-    held = f"with fewer than {_FEW_FOR_A_PROCESS}, the range of one process misses 1 in 7"
-    return [("rests on", f"{_by_basis(by_basis)}; {held}"), *remarks]
-
-
-def _by_basis(candidates: Mapping[str, Sequence[str]]) -> str:
-    """Write what intervals rest on, and of which candidates; an alike one of several once."""
-    who = {what: ", ".join(dict.fromkeys(names)) for what, names in candidates.items()}
-    return "; ".join(f"{names}: {what}" for what, names in who.items())
+    """Name the candidates whose intervals rest on few rounds."""
+    few = {
+        one.candidate: one.n_rounds
+        for one in plan.totals
+        if one.rests_on is not None and (one.n_rounds is None or one.n_rounds < _FEW_FOR_A_PROCESS)
+    }
+    names = ", ".join(f"{name} ({n or 'too few complete'})" for name, n in few.items())
+    return [("few rounds", names)] if few else []
 
 
 def _making(plan: Plan) -> list[tuple[str, str]]:
@@ -170,9 +166,9 @@ def _counted(number: int, noun: str, ending: str = "s") -> str:
 def _totals(plan: Plan) -> Table:
     """Return a row for each candidate, intervals under the figures that they bound."""
     several = plan.shapes > 1 and not plan.new_shapes_measured
-    columns = ["candidate", "total", "one process", "beyond\nthe cheapest"]
+    columns = ["candidate", "total", "one process,\n95 %", "beyond\nthe cheapest"]
     if several:
-        columns.insert(3, "new shapes,\nat most")
+        columns.insert(3, "new\nshapes,\nat most")
     rows = []
     for total in plan.totals:
         best = total.candidate == plan.cheapest
@@ -189,7 +185,7 @@ def _range(total: PlanTotal) -> Cell:
     if total.process_low_s is None or total.process_high_s is None:
         return Cell()
     low, high = (units.duration(one) for one in (total.process_low_s, total.process_high_s))
-    return Cell(f"{low}\n… {high}", style="dim")
+    return Cell(f"{low} … {high}", style="dim")
 
 
 def _bounded(
@@ -212,7 +208,7 @@ def _signed(seconds: float) -> str:
 
 def _answer(plan: Plan) -> str:
     if plan.cheapest is None:
-        return f"No total: {words(plan.reason)}"
+        return f"No total: {with_advice(plan.reason) or 'nothing was measured'}"
     if plan.verdict == "extrapolated":
         return f"{plan.cheapest} has the lowest total: {words(plan.reason)}"
     if plan.verdict == "told_apart":
@@ -263,37 +259,46 @@ def _paying(judged: BreakEven) -> Cell:
         return Cell(said, verdict="cheapest") if judged.calls else Cell(said, style="dim")
     if judged.verdict == "undecided":
         return Cell(f"undecided{_known(judged)}", style="dim")
-    calls, low = (units.MISSING if n is None else count(n) for n in (judged.calls, judged.low))
-    high = words(judged.null_reasons["high"]) if judged.high is None else count(judged.high)
+    low, high = _bound(judged, "low"), _bound(judged, "high")
     few = judged.n_rounds is not None and judged.n_rounds < FEWEST_FOR_CONFIDENCE
     bounds = f"{low} … {high}{f' ({judged.n_rounds})' if few else ''}"
     mark = _BEYOND if judged.extrapolated else ""
-    return Cell(f"{judged.verdict} {calls}{mark}", below=bounds)
+    calls = _bound(judged, "calls")
+    said = calls if judged.calls == 0 else f"{judged.verdict} {calls}"
+    return Cell(f"{said}{mark}", below=bounds)
+
+
+def _bound(judged: BreakEven, name: Literal["calls", "low", "high"]) -> str:
+    """Write a number of calls; of none, and of more than anyone makes, what that means."""
+    number = getattr(judged, name)
+    if number:
+        return count(number)
+    if number is None and judged.null_reasons[name].code not in {"never", "at_once", "many_calls"}:
+        return units.MISSING
+    return "always" if number is None and judged.verdict == "until" else "never"
 
 
 def _known(judged: BreakEven) -> str:
-    if judged.low is None:
+    if not judged.low:
         return ""
     never = judged.null_reasons["high"].code == "never"
     return f"\n{count(judged.low)} … never" if never else f"\nuntil {count(judged.low)} or more"
 
 
-_BELOW = "below it, its 95 % interval, or of fewer than 5 rounds the least and the largest seen"
+_BELOW = "below it, its 95 % interval; from fewer than 5 rounds, the least and the largest seen"
 
 
 def _legend(plans: Sequence[Plan]) -> list[tuple[str, str]]:
-    total = (
-        "start, second call, and later calls as they were measured, beyond that at their mean, of"
-        " all processes"
-    )
-    pays = (
-        "calls from which, or up to which, it is no dearer; the interval below ends with never "
-        "(at once) where the warm calls cannot be distinguished; in brackets the number of rounds "
-        "that it rests on, where they are few"
+    told = [plan for plan in plans if plan.cheapest is not None]
+    if not told:
+        return []
+    one = (
+        "95 of 100 processes lie between these; where caches are kept, of those after the first. "
+        f"From fewer than {_FEW_FOR_A_PROCESS} rounds, 1 in 7 may lie beyond"
     )
     terms = [
-        ("total", f"{total}: what is expected; {_BELOW}"),
-        ("one process", "where one lies, with 95 %; where caches are kept, a later than the first"),
+        ("total", f"what all processes are expected to cost, starts included; {_BELOW}"),
+        ("one process", one),
     ]
     if any(plan.new_shapes_measured for plan in plans):
         terms.append(("new shapes", "at what a call with a shape not seen before cost, measured"))
@@ -305,10 +310,15 @@ def _legend(plans: Sequence[Plan]) -> list[tuple[str, str]]:
             "are ranked with half of it"
         )
         terms.append(("new shapes", shapes))
-    if any(plan.sweep for plan in plans):
-        also = "; totals have half of what new shapes may cost" if half else ""
-        terms.append((_MARK, f"the cheapest at this number{also}"))
-    terms.append(("from, until", pays))
+    if half and any(plan.sweep for plan in plans):
+        terms.append((_MARK, "totals have half of what new shapes may cost"))
+    if any(plan.break_even for plan in told):
+        pays = (
+            "from, or up to, so many calls it costs no more; below it, its 95 % interval, which "
+            "ends with never, or always, where the warm calls cannot be distinguished; (3): it is "
+            "from 3 rounds only"
+        )
+        terms.append(("from, until", pays))
     swept = any(plan.sweep is not None and plan.sweep.over == "calls" for plan in plans)
     if swept or any(one.extrapolated for plan in plans for one in plan.break_even):
         terms.append((_BEYOND, EXTRAPOLATED))

@@ -45,6 +45,11 @@ _FIGURES_WIDTH = len(_COLUMNS) * (_FIGURE_WIDTH + 1) + len("  failed")
 _NARROWEST_NAME = 20
 _LINES_AROUND_TABLE = 4
 _NOTES_SHOWN = 3
+_EXTRA_EVERY_S = 10.0
+_EXTRA = (
+    "extra rounds follow, until the figures are precise and the verdicts clear, or the time is"
+    " over; Ctrl-C ends with what there is"
+)
 
 _Row = tuple[str, list[str], str]
 """Row of a case: its name, its figures, its status."""
@@ -78,7 +83,10 @@ def open_progress(console: Console) -> _Progress:
 
 
 class PlainProgress(_Progress):
-    """One line for each round, and one for each process that did not end well."""
+    """One line for each round, and one for each process that did not end well.
+
+    Extra rounds, which may be of one process, have a line together every few seconds.
+    """
 
     def __init__(self, console: Console) -> None:
         """Write to this console."""
@@ -88,9 +96,10 @@ class PlainProgress(_Progress):
         """Processes of this round."""
         self._since_s = TIME.perf_counter()
         self._group = ""
+        self._is_extra = False
 
     def __exit__(self, *error: object) -> None:
-        """Print the line of a round that was not finished."""
+        """Print the line of what had none yet."""
         self._print_round("")
 
     def started(self, plan_total: int, budget_s: float | None) -> None:
@@ -121,15 +130,23 @@ class PlainProgress(_Progress):
     def estimate(self, done: float, left_s: float | None) -> None:
         """Print the line of a round, which ends with an estimate."""
         self._share.estimated(done)
-        self._print_round("" if left_s is None else f"; about {units.clock(left_s)} left")
+        extra = " for extra rounds" if self._share.value >= 1 else ""
+        left = "" if left_s is None else f"; about {units.clock(left_s)} left{extra}"
+        at_least_s = _EXTRA_EVERY_S if self._is_extra else 0.0
+        if self._share.beyond and not self._is_extra:
+            self._is_extra = True
+            self._print(_EXTRA)
+        self._print_round(left, at_least_s)
 
-    def _print_round(self, left: str) -> None:
+    def _print_round(self, left: str, at_least_s: float = 0.0) -> None:
         if not self._n_ended:
+            return
+        now_s = TIME.perf_counter()
+        if now_s - self._since_s < at_least_s:
             return
         done = "[extra]" if self._share.beyond else f"[{100 * self._share.value:3.0f} %]"
         whose = f"{self._group}, " if self._group else ""
         count = counted(self._n_ended, "process")
-        now_s = TIME.perf_counter()
         took = units.duration(now_s - self._since_s)
         self._print(f"{done} {whose}round {self._round}: {count}, {took}{left}")
         self._n_ended, self._since_s = 0, now_s

@@ -75,8 +75,8 @@ def sentence(n_values: int) -> str:
         return ""
     values = "value" if n_values == 1 else "values"
     return (
-        f"another version of coldwarm measured it, as it says: {n_values} stored {values} not "
-        "proved and not shown, as today's rules make other ones of its samples"
+        "measured by another version of coldwarm, as it says; from the same samples this version "
+        f"computes {n_values} {values} differently, and shows its own"
     )
 
 

@@ -34,7 +34,8 @@ CAUTION_ADVICE: dict[CautionKind, str] = {
     "other_calls": "quote the figure for the calls that it is of",
     "untried": "give the data as arguments of the function; a factory may return both, as in"
     " `return fit, (x, y)`",
-    "allocator": "put `bytes(2**25 - 2**16)` into the program, before its loop",
+    "allocator": "to keep it, make and free a large block once before the loop:"
+    " `bytes(2**25-2**16)`",
 }
 """By kind of caution, what a person can do about it."""
 

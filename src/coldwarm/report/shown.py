@@ -99,6 +99,10 @@ class PlainConsole(Console):
         plain = {"markup": False, "emoji": False, "highlight": False, "force_jupyter": False}
         super().__init__(**{**plain, **_color, **options})
 
+    def print(self, *objects: Any, **options: Any) -> None:  # noqa: ANN401 - as the base has it
+        """Print, and cut no line at the edge of a terminal: it may be code."""
+        super().print(*objects, **{"crop": False, **options})
+
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import distinct
@@ -94,8 +95,6 @@ _SIGNATURES = {
     "absent": "not signed",
     "invalid": "the signature is not of this snapshot",
 }
-_FEW = 3
-"""Files, and figures, that are named where there are more."""
 _LONGEST = 200
 """Characters of a path that are shown."""
 
@@ -107,24 +106,42 @@ def verified_lines(found: Verification) -> list[str]:
         told = f" (and {counted(more, 'more fault')}: --json has all)" if more else ""
         return [f"{_fault(found, found.faults[0])}{told}"]
     size = units.size(found.n_bytes)
+    about = f"{found.snapshot_id}, {counted(found.n_files, 'file')}, {size}"
     signature = _SIGNATURES[found.signature].format(key=_short(found.key_sha256))
-    return [
-        _first(found),
-        *(f"  {text}" for text in (*_only_hashed(found), *_otherwise(found), *_proved(found))),
-        f"  {counted(found.n_files, 'file')}, {size}: hashes, sizes and contracts agree",
-        f"  {signature}",
-        *([f"  signed through sigstore by {found.identity}"] if found.identity else []),
+    texts = [
+        f"{found.path}: {about}: hashes, sizes and contracts agree",
+        *_only_hashed(found),
+        *_otherwise(found),
+        *_proved(found),
+        signature,
+        *([f"signed through sigstore by {found.identity}"] if found.identity else []),
     ]
+    return [_first(found), *(line for text in texts for line in _wrapped(text))]
+
+
+def _wrapped(text: str) -> list[str]:
+    """Return a text in lines of a terminal; nothing within it is broken that has no blank."""
+    before = text[: len(text) - len(text.lstrip())] + "  "
+    return wrap(
+        text.lstrip(),
+        79,
+        initial_indent=before,
+        subsequent_indent=f"{before}  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _first(found: Verification) -> str:
     """Return the line that says what is not proved before what is."""
-    hashed = _counted(found.n_only_hashed, found.n_figures_only_hashed)
-    proved = _counted(found.n_proved, found.n_figures_proved)
-    signed = f"; signed: {counted(found.n_signed, 'file')}" if found.n_signed else ""
-    if found.proved:
-        return f"{found.path}: OK {found.snapshot_id}: proved: {proved}{signed}"
-    return f"{found.path}: {found.snapshot_id}: ONLY HASHED: {hashed}; proved: {proved}{signed}"
+    parts = ["No fault found"]
+    if not found.proved:
+        hashed = _counted(found.n_only_hashed, found.n_figures_only_hashed)
+        parts.append(f"only hashed: {hashed}")
+    parts.append(f"proved: {_counted(found.n_proved, found.n_figures_proved)}")
+    if found.n_signed:
+        parts.append(f"signed: {counted(found.n_signed, 'file')}")
+    return "; ".join(parts)
 
 
 def _counted(n_files: int, n_figures: int) -> str:
@@ -135,33 +152,41 @@ def _counted(n_files: int, n_figures: int) -> str:
 def _only_hashed(found: Verification) -> Iterator[str]:
     """Yield which files have the bytes that the index names, and why that is all that is known."""
     groups: dict[str, list[str]] = {}
+    n_plain = 0
     for one in found.files:
         if one.answer == "only_hashed" and one.reason is not None:
+            if one.reason.code == "nothing_else_tells":
+                n_plain += 1
+                continue
             # How many values of each file is in the record.
             other = one.reason.code == "other_rules"
             why = "today's rules make values of it otherwise" if other else words(one.reason)
             groups.setdefault(why, []).append(one.path)
     if groups and found.signature == "valid":
         yield "only hashed: its maker has signed it, and this version does not make the same"
-    elif groups:
+    elif groups or n_plain:
         yield (
-            "only hashed: nothing here shows whether it is true; whoever changes it can make the"
-            " hashes anew. --public-key, with a key that you have from its maker, tells who says so"
+            "only hashed: the bytes are those of the index, and nothing here shows whether they are"
+            " true; whoever changes a file can make the hashes anew. --public-key, with a key that"
+            " you have from its maker, tells who says so"
         )
-    for why, paths in groups.items():
-        more = f" and {len(paths) - _FEW} more" if len(paths) > _FEW else ""
-        yield f"  {', '.join(shorten(path, _LONGEST) for path in paths[:_FEW])}{more}: {why}"
+    for why, (path, *others) in groups.items():
+        more = f" and {len(others)} more" if others else ""
+        yield f"  {shorten(path, _LONGEST)}{more}: {why}"
+    if n_plain:
+        told = "that nothing else here tells, such as machines and dates: --json"
+        yield f"  {counted(n_plain, 'file')} {told}"
 
 
 def _otherwise(found: Verification) -> Iterator[str]:
     """Yield what today's rules do not say, and verdicts that were not judged again."""
     n_told = found.n_figures_only_hashed - len(found.not_judged)
     if n_told:
-        yield f"{counted(n_told, 'figure')} only hashed: it says that another version measured it"
-    for one in found.otherwise[:_FEW]:
-        yield f"  {_fault(found, one).removeprefix(f'{found.path}/')}"
-    if n_told > _FEW:
-        yield f"  and {counted(n_told - _FEW, 'more figure')}: --json has them"
+        yield (
+            f"{counted(n_told, 'figure')} only hashed: another version measured, as it says, and"
+            " this one computes them differently: --json has all; the first is"
+        )
+        yield f"  {_fault(found, found.otherwise[0]).removeprefix(f'{found.path}/')}"
     for left in found.not_judged:
         yield f"{left.name}: verdict only hashed, {words(left.reason)}"
 
@@ -209,7 +234,8 @@ def _lines(found: ComparedSnapshots) -> Iterator[str]:
     for label, side in (("A", found.a), ("B", found.b)):
         yield f"{label}  {side.snapshot_id}, index {side.snapshot_index_sha256}"
     n_same = found.files.overlap_paths - len(found.files.mismatches)
-    text = f"{counted(n_same, 'file')} the same, {len(found.files.mismatches)} other bytes"
+    text = f"{counted(n_same, 'file')} the same"
+    text += f", {len(found.files.mismatches)} with different content"
     yield f"{text}, {len(found.only_a)} only in A, {len(found.only_b)} only in B"
     for label, names in (("A", found.runs_only_a), ("B", found.runs_only_b)):
         if names:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import singledispatch
 from io import StringIO
+from textwrap import shorten
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -16,6 +17,7 @@ from coldwarm.report.document import (
     Heading,
     Notice,
     Paragraph,
+    Piece,
     Shell,
     Table,
     Terms,
@@ -25,7 +27,7 @@ from coldwarm.report.shown import PlainConsole, lines
 from coldwarm.report.units import MISSING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rich.console import Console
 
@@ -36,6 +38,8 @@ _SPREAD = len(">999%")
 _LABEL = len("few processes")
 _GAP = 2
 _WIDEST_GAP = 3
+_MOST_LABELS = 3
+"""Columns of texts that stand side by side."""
 _VERDICT_STYLES = {
     "faster": "bold green",
     "less": "bold green",
@@ -118,15 +122,13 @@ def _(block: Terms, width: int) -> list[Grid | Text]:
     style = _ROLES.get(block.role, "")
     grid = Grid.grid(padding=(0, _GAP, 0, 0))
     grid.add_column(min_width=_LABEL, no_wrap=True, style=style)
-    if block.role == "brief":
-        room = width - max(_LABEL, *(len(term) for term, _ in block.items)) - 2 * _GAP
-        grid.add_column(max_width=room, no_wrap=True, overflow="ellipsis")
-    else:
-        grid.add_column(style=style, overflow="fold")
+    grid.add_column(style=style, overflow="fold")
+    room = width - max(_LABEL, *(len(term) for term, _ in block.items)) - 2 * _GAP
     for term, meaning in block.items:
-        grid.add_row(
-            Text(printable(term), "bold" if block.role == "answer" else ""), _line(meaning)
-        )
+        told = _line(meaning)
+        if block.role == "brief":
+            told = Text(shorten(told.plain, room, placeholder=" …"))
+        grid.add_row(Text(printable(term), "bold" if block.role == "answer" else ""), told)
     # Of a legend the terms themselves say what it is.
     titled = block.title and block.role != "legend"
     return [*([Text(printable(block.title), "bold")] if titled else []), grid]
@@ -134,6 +136,8 @@ def _(block: Terms, width: int) -> list[Grid | Text]:
 
 @_laid_out.register
 def _(block: Table, width: int) -> list[Grid | Text]:
+    if block.labels == len(block.columns) > _MOST_LABELS:
+        return [one for part in block.parts for row in part.rows for one in _told(block, row)]
     headings = _headings(block.columns)
     parts = [[_row(block, row, " ") for row in part.rows] for part in block.parts]
     if sum(_sizes(headings, parts)) + len(headings) - 1 > width:
@@ -148,6 +152,22 @@ def _(block: Table, width: int) -> list[Grid | Text]:
         found += [_line(part.title, "italic")] if part.title else []
         found.append(_grid(block, gap, sizes, None, rows))
     return found
+
+
+def _told(table: Table, row: Sequence[Cell]) -> Iterator[Grid | Text]:
+    """Yield a row of many texts: its name and its last one, and the others below it."""
+    name, *others, last = row
+    yield _line((Piece(name.text, style="name"), Piece(f"  {last.text}")))
+    said = [printable(name.below)] if name.below else []
+    said += [
+        f"{heading}: {printable(cell.text)}"
+        for heading, cell in zip(table.columns[1:], others, strict=False)
+        if cell.text != MISSING
+    ]
+    grid = Grid.grid(padding=(0, 0, 0, _GAP), pad_edge=True)
+    grid.add_row(Text("; ".join(said), "dim"))
+    if said:
+        yield grid
 
 
 def _headings(columns: Sequence[str]) -> list[Text]:

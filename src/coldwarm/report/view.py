@@ -145,17 +145,16 @@ def suite_view(
         for title, members in grouped.items()
     ]
     shown = tuple(group for group in groups if group.rows or group.failures)
+    by_group = [(group.title, group.care) for group in shown]
     loops = loop_shares.loops(cases)
     of_all = care.of_suite([case for case in cases if _has_row(case)])
     return View(
         groups=shown,
         loops=loops,
-        care=(care.joined if verbose else care.brief)(
-            [(group.title, group.care) for group in shown], of_all
-        ),
+        care=(care.joined if verbose else care.brief)(by_group, of_all),
         unavailable=_unavailable(cases),
         legend=_legend(shown, cases, parts=verbose)
-        + (((LOOP_TERM, loop_shares.LOOPS_LEGEND)) if loops.rows else ()),
+        + ((LOOP_TERM, *loop_shares.LOOPS_LEGEND) if loops.rows else ()),
         closing=_closing(suite),
     )
 
@@ -167,25 +166,27 @@ def document(  # noqa: PLR0913 - what stands where, each by name
     answers: Sequence[Answer] = (),
     ahead: Sequence[Block] = (),
     more: Sequence[Block] = (),
-    care: Sequence[tuple[str, str]] = (),
+    remarks: Sequence[tuple[str, str]] = (),
     verbose: bool = False,
     budget: Callable[[float], str] | None = budget_option,
 ) -> Document:
     """Return the answers, the tables, the caveats and a legend.
 
-    ``answers`` are of its groups, ``ahead`` leads, ``more`` follows the tables, ``care`` are
+    ``answers`` are of its groups, ``ahead`` leads, ``more`` follows the tables, ``remarks`` are
     caveats, too. ``verbose``: also the parts of the first results, what filled caches need, what to
     do about caveats, and the legend. ``budget``: as ``answer_text.lines`` has it.
     """
     view = suite_view(suite, cases, answers, verbose=verbose, budget=budget)
-    blocks = [*ahead, *_answered(view.groups)]
+    blocks: list[Block] = [*ahead, *_answered(view.groups)]
     for group in view.groups:
         blocks += _group_blocks(group, verbose=verbose)
     if view.loops.rows:
         blocks += [Heading(loop_shares.LOOPS_TITLE), _shares(view.loops)]
     blocks += more
-    remarks = (*view.care, *care)
-    blocks += terms(remarks, "care", _CARE) if verbose else terms(remarks, "brief")
+    if verbose:
+        blocks += terms((*view.care, *remarks), "care", _CARE)
+    elif view.groups:
+        blocks += terms(care.shortened([*remarks, *view.care]), "brief")
     blocks += terms((("not measured", why) for why in view.unavailable), "note")
     if verbose:
         blocks += terms(view.legend, "legend", "How to read this")
@@ -276,7 +277,9 @@ def _legend(
         "ratio": bool(given & {"faster", "slower"}),
         "not_yet": any(NOT_YET in (cell.below or "") for cell in cells),
         "same": "same" in given,
-        "parts": parts,
+        "start": parts,
+        "rest": parts,
+        "in all": parts,
         "missing": any(text == units.MISSING for text in texts),
     }
     thresholds = {one.threshold for case in cases for one in case.comparisons}

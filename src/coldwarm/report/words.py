@@ -81,8 +81,8 @@ KINDS: dict[CautionKind, str] = {
 
 def parts_title(unit: str, *, loop: bool = False) -> str:
     """Return the title of a table of parts in this unit."""
-    whose = "the whole loop's" if loop else "a first result's"
-    return f"Where {whose} time goes: the median of each part, in {unit}"
+    whole = "loop" if loop else "start"
+    return f"Where the whole {whole}'s time goes: the median of each part, in {unit}"
 
 
 LOOP_TERM = (
@@ -106,19 +106,16 @@ def legend(there: Collection[str], thresholds: Collection[float]) -> tuple[tuple
     Args:
         there: What is shown: first results (``first``, of functions that were ``built``, in the
             mode ``first_ever``), ``warm`` calls, figures with a ``half_width`` or of ``few``
-            processes, a ``ratio`` or ``same`` as a verdict, or ``not_yet`` one,
-            ``parts``, something ``missing``.
+            processes, a ``ratio`` or ``same`` as a verdict, or ``not_yet`` one, the parts
+            ``start``, ``rest`` and ``in all``, something ``missing``.
         thresholds: The relative differences below which two figures were called the same.
     """
     ever = "; first ever: nothing at all is cached" if "first_ever" in there else ""
     within = " or ".join(f"{100 * threshold:g} %" for threshold in sorted(thresholds))
     first = (
-        f"import + {'build + ' if 'built' in there else ''}first call of a fresh process whose "
-        f"compilation caches are empty, or filled by an earlier run{ever}"
-    )
-    parts = (
-        "interpreter, devices and inputs; from the start of the process to the result. "
-        "Rest: dispatch, transfers, execution"
+        f"import + {'build + ' if 'built' in there else ''}first call of a fresh process, without "
+        "the start of Python, devices, inputs and wrapping; compilation caches are empty, or "
+        f"filled by an earlier run{ever}"
     )
     terms = {
         "first": ("first result", first),
@@ -128,7 +125,9 @@ def legend(there: Collection[str], thresholds: Collection[float]) -> tuple[tuple
         "ratio": ("2.1–2.4×", _RATIO),
         "not_yet": (f"2.1–2.4×{NOT_YET}", "all rounds agree, but a verdict needs 5"),
         "same": ("same", f"as the baseline: at most {within} apart"),
-        "parts": ("start, in all", parts),
+        "start": ("start", "Python itself, devices and inputs"),
+        "rest": ("rest", "of the first call: dispatch, transfers, execution"),
+        "in all": ("in all", "from the start of the process to the end of the first call"),
         "missing": ("–", "not measured, or there is no such step"),
     }
     return tuple(term for name, term in terms.items() if name in there)

@@ -103,15 +103,14 @@ _REASONS = {
     "nothing_compiled_since": "{n_programs:# program} compiled during the warm-up, and none"
     " in the {n_calls:# call} after it",
     "no_glibc": "the C library is not glibc: only its allocator can be set to keep memory",
-    "memory_returned": "its memory goes back to the system after each call, which then costs"
-    " {n_faults:# page fault}; where it is kept, a call is {gain_ratio:.3g} times as"
-    " fast",
-    "memory_may_be_returned": "a call costs {n_faults:# page fault}, and too little was"
-    " measured to tell whether keeping freed memory makes it faster",
+    "memory_returned": "{gain_ratio:.3g} times as fast where freed memory is kept; now it goes back"
+    " to the system after each call, which then costs {n_faults:# page fault}",
+    "memory_may_be_returned": "may be faster where freed memory is kept; a call costs"
+    " {n_faults:# page fault}, and too little was measured to tell",
     "few_page_faults": "a call costs {n_faults:# page fault}: there is nothing to gain",
     "memory_not_compared": "no process that keeps memory was measured",
-    "answers_kept": "with other numbers of the same shapes a call takes {other_s:time}, with the"
-    " same ones again {usual_s:time}: something is kept from call to call",
+    "answers_kept": "something is kept from call to call; with other numbers of the same shapes a"
+    " call takes {other_s:time}, with the same ones again {usual_s:time}",
     "slow_after_pause": "after a pause a call takes {other_s:time}, right after another"
     " {usual_s:time}",
     "collecting": "a call of {usual_s:time} costs another {collecting_s:time} in Python's garbage"
@@ -150,8 +149,7 @@ _REASONS = {
     "warm_not_asked": "the warm regime was not measured",
     "interrupted": "the run was interrupted",
     "foreign_cpu": "other processes used {foreign_processors:.2g} processors",
-    "foreign_cpu_warm": "other processes used {foreign_processors:.2g} processors during warm"
-    " calls",
+    "foreign_cpu_warm": "other processes used {foreign_processors:.2g} processors in warm calls",
     "steal": "the host took {steal_share:.1%} of the processor time",
     "throttled": "the CPU quota throttled it for {throttled_s:.3g} s",
     "throttled_warm": "the CPU quota throttled it for {throttled_s:.3g} s during warm calls",
@@ -172,7 +170,7 @@ _REASONS = {
     "not_understood": "the answer of {program} was not understood: {text}",
     "no_driver": "not looked for: no NVIDIA driver here",
     "rerun_failed": "the run ended with {status} and left no result",
-    "not_kept": "{owner}: what this candidate compiles is not kept for another process",
+    "not_kept": "{owner}: each process compiles again",
     "answers_differ": "a second call with the same arguments gave another answer: it keeps a state"
     " or draws random numbers, and only its first answer was checked",
     "arguments_changed": "its calls change their arguments: each gets new ones, made outside the"
@@ -294,7 +292,7 @@ _ADVICE = {
     "constants_folded": "give the arrays as arguments of the jitted function",
     "throttled": _QUOTA,
     "throttled_warm": _QUOTA,
-    "not_kept": "numba.njit keeps it with cache=True",
+    "not_kept": "njit(cache=True) keeps it",
     "answers_differ": "where each process draws others, seed it or give --no-check",
     "lazy_result": f"return what it computes, {_OR_SYNC}",
     "opaque_result": f"return arrays or numbers, in tuples, lists, dicts, dataclasses, {_OR_SYNC}",

@@ -72,7 +72,7 @@ _REASONS = {
     "most_common": "{parts} (and {n_others:# other reason})",
     "imprecise": "precision ±{reached_share:.1%}, not the ±{asked_share:.1%} asked for",
     "two_levels": "{upper_share:.0%} of the samples are {gap_share:.0%} slower than the others",
-    "mean_above_median": "mean {mean_s:time}, median {median_s:time}",
+    "mean_above_median": "some calls are slow: mean {mean_s:time}, median {median_s:time}",
     "slow_second_call": "the second call takes {steady_ratio:.1f} times a steady one",
     "compiled_blocks": "{n_blocks:# block} left out because programs were compiled in the"
     " window or the count is unknown",
@@ -82,7 +82,7 @@ _REASONS = {
     "no_other_total": "no other candidate was measured often enough",
     "not_swept": "no candidate has the costs of every job in the range",
     "nothing_made": "nothing is compiled ahead of time",
-    "whole_loops": "not told: a call is a whole loop, of which a process makes one",
+    "whole_loops": "not computed: a call is a whole loop, of which a process makes one",
     "longer_process": "in a longer process {candidate_names:or} {n_calls:from}",
     "filled_caches": "with filled caches {candidate_names:or} {n_calls:from}",
     "filled_caches_open": "with filled caches: not decided",
