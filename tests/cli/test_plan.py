@@ -182,7 +182,7 @@ def test_rounds_without_warm_calls_are_named(tmp_path: Path) -> None:
     folder = results.write(tmp_path / "run", made)
     told = " ".join(run(folder, "--calls", 100).stdout.split())
     assert "jax_jit_cpu (2)" in told
-    assert "jax_jit_cpu: 2 common rounds; 1 incomplete one" in told
+    assert told.count("(2)") > 1, "beside the break-even, too"
 
 
 def test_the_table_fits_and_says_what_it_means(result: Path) -> None:
