@@ -470,7 +470,7 @@ def test_what_another_version_says_otherwise_is_told_by_every_command(
     ]
     for arguments in commands:
         done = copy.command(*arguments)
-        assert "another version of coldwarm measured it, as it says" in done.err, arguments
+        assert "measured by another version of coldwarm, as it says" in done.err, arguments
         assert "differently, and shows its own" in done.err
 
 

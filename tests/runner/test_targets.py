@@ -283,9 +283,9 @@ def test_variables_for_one_or_for_all() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("A", "write KEY=VALUE"),
-        ("=1", "write KEY=VALUE"),
-        ("f:=1", "write KEY=VALUE"),
+        ("A", "write NAME=VALUE"),
+        ("=1", "write NAME=VALUE"),
+        ("f:=1", "write NAME=VALUE"),
         ("h:A=1", "candidate.*'h'"),
     ],
 )
