@@ -413,6 +413,21 @@ OWN = """
 
     def alone():
         return np.arange(900.0).sum()
+
+    KEPT = []
+
+    def kept(tolerance=1e-6):
+        KEPT[:] = KEPT or [np.arange(900.0).sum()]
+        return KEPT[0]
+
+    class Keeper:
+        def __init__(self):
+            self.field = np.ones(9)
+
+        def total(self):
+            return kept()
+
+    keeper = Keeper()
 """
 
 
@@ -422,6 +437,9 @@ OWN = """
         ("lattice.energy", ["Lattice", "2"], {"self"}),
         ("scaled", ["1.5", "3", "numpy float64[4]"], {"scale", "shift"}),
         ("alone", [], set()),
+        # What the answer does not depend on tells nothing of the data that it is of.
+        ("kept", ["1e-06"], set()),
+        ("keeper.total", ["Keeper"], set()),
     ],
 )
 def test_an_object_and_defaults_are_arguments(
@@ -435,3 +453,5 @@ def test_an_object_and_defaults_are_arguments(
     (seen,) = (one for one in tried if one is not None)
     assert varied <= set(seen.get("varied") or ())
     assert bool(varied) == bool(seen.get("varied"))
+    told = desk.case("own")["warnings"]
+    assert any(one["kind"] == "untried" for one in told) == (not varied)

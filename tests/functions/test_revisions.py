@@ -82,7 +82,7 @@ def test_two_commits_have_answers_of_their_own(repository: Desk) -> None:
 
 def test_changes_that_are_in_neither_commit_are_told(repository: Desk) -> None:
     done = repository.bench("repository/fit.py:fit", *USUAL, "--before", "HEAD", "--after", "HEAD")
-    assert "not measured, as it is in no commit: what changed in fit.py" in done.err
+    assert "not measured, as they are in no commit: changes in 1 file, such as fit.py" in done.err
     assert "both sides are the same commit" in done.err
 
 

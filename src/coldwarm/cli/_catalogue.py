@@ -11,7 +11,7 @@ import rich_click as click
 from coldwarm.cli import _options
 from coldwarm.cli._commands import CommandGroup, is_quiet, with_example
 from coldwarm.cli._options import say
-from coldwarm.cli._results import refuse_absent
+from coldwarm.cli._results import GZIP, refuse_absent
 from coldwarm.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -226,10 +226,6 @@ def judged(path: Path, kind: Kind) -> tuple[Results, VerdictTable]:
     return again.index, verdict_table(again.index, environment, again.reasons, n_otherwise)
 
 
-_GZIP = b"\x1f\x8b"
-"""Beginning of a packed file."""
-
-
 def results_in(path: Path, stack: ExitStack) -> list[tuple[Path, Kind | None]]:
     """Return the results that a path names, those of patterns and claims with their kind.
 
@@ -247,7 +243,7 @@ def results_in(path: Path, stack: ExitStack) -> list[tuple[Path, Kind | None]]:
     refuse_absent(path)
     if path.is_file() and path.suffix != ".json":
         with path.open("rb") as file:
-            is_packed = file.read(len(_GZIP)) == _GZIP
+            is_packed = file.read(len(GZIP)) == GZIP
         if not is_packed:
             text = f"{path} is no result; name the folder of one, or a snapshot's .tar.gz"
             raise UsageError(text)

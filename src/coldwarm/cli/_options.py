@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import rich_click as click
 from click import get_current_context
 
+from coldwarm.cli._results import GZIP
 from coldwarm.contracts.base import MOST_S
 from coldwarm.errors import UsageError
 
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 _Verdict = TypeVar("_Verdict", bound=str)
 _Kind = TypeVar("_Kind", bound=str)
-_GZIP = b"\x1f\x8b"
 _MOST_RUNS = 10_000
 _MOST_THREADS = 65_536
 _UNITS_S = {"s": 1.0, "m": 60.0, "h": 3600.0}
@@ -231,7 +231,7 @@ def input_path(named: str) -> Path:
     data = sys.stdin.buffer.read()
     folder = tempfile.TemporaryDirectory(prefix="coldwarm-")
     get_current_context().call_on_close(folder.cleanup)
-    path = Path(folder.name) / ("stdin.tar.gz" if data[:2] == _GZIP else "stdin.json")
+    path = Path(folder.name) / ("stdin.tar.gz" if data.startswith(GZIP) else "stdin.json")
     path.write_bytes(data)
     return path
 

@@ -59,13 +59,14 @@ def _number(which: float) -> float:
     return (_OF_PROCESS + which * _APART) % 1.0
 
 
-def measure(
+def measure(  # noqa: PLR0913 - how a call is made, each by name
     call: "Callable[[tuple[Any, ...]], Any]",
     usual: "Callable[[], tuple[Any, ...]]",
     others: "Callable[[float], Other]",
     compiles: "Callable[[], int | None]",
     *,
     frozen: bool = False,
+    own: bool = False,
 ) -> "dict[str, Any]":
     """Make the calls; return seconds of one call of each kind, or the reason why there are none.
 
@@ -76,6 +77,7 @@ def measure(
             others.
         compiles: Counts the programs compiled so far; ``None``: unknown.
         frozen: Whether the loop has hidden what was there from the collector.
+        own: Whether nobody has given the arguments: they are what the function has by itself.
     """
     usual_s = _usual_s(call, usual)
     tried = _Tried(call, usual, others, compiles, usual_s)
@@ -96,7 +98,7 @@ def measure(
             reasons[name] = error.coded_reason
         except Exception as error:  # noqa: BLE001 - whatever a user's function raises
             reasons[name] = _raised(error)
-    return {**found, **tried.told(), "reasons": reasons}
+    return {**found, **tried.told(own=own), "reasons": reasons}
 
 
 def _raised(error: Exception) -> "dict[str, Any]":
@@ -175,13 +177,16 @@ class _Tried:
         self._not_varied: dict[str, dict[str, Any]] = {}
         self._changed: bool | None = None
 
-    def told(self) -> "dict[str, Any]":
-        """Return which arguments had other data, why others had none, and what the answer did."""
-        return {
-            "varied": self._varied,
-            "not_varied": self._not_varied,
-            "answer_changed": self._changed,
-        }
+    def told(self, *, own: bool) -> "dict[str, Any]":
+        """Return which arguments had other data, why others had none, and what the answer did.
+
+        ``own``: an answer that stays as it was may be of data elsewhere, so nothing was tried.
+        """
+        varied, not_varied = self._varied, self._not_varied
+        if own and not self._changed:
+            not_varied = {**not_varied, **dict.fromkeys(varied, because("answer_stays"))}
+            varied = []
+        return {"varied": varied, "not_varied": not_varied, "answer_changed": self._changed}
 
     def least_s(self) -> float:
         """Return the quickest of some calls in which nothing was compiled.

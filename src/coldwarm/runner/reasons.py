@@ -209,8 +209,8 @@ _REASONS = {
     "no_arguments_given": "{candidate_names}: no arguments, so coldwarm cannot call it with other"
     " data to see that it computes each time, and will name no winner. To get one, name a function"
     " that returns the function and its data: def make(): return fit, (x, y)",
-    "not_committed": "not measured, as it is in no commit: what changed in {file_names}; without"
-    " --after the files are measured as they are",
+    "not_committed": "not measured, as they are in no commit: changes in {n_files:# file}, such as"
+    " {file_names}; without --after the files are measured as they are",
     "one_commit": "both sides are the same commit",
     "inspecting": "calling each of {candidate_names} twice, to check the answers",
     "unusable": "{label:label}{text}",

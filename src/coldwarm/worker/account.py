@@ -98,7 +98,12 @@ def call_otherwise(prepared: "Prepared") -> "dict[str, Any] | None":
 
     others, compiles = prepared.workload.others, prepared.backend.compiles_so_far
     figures = other_calls.measure(
-        prepared.call, prepared.fresh, others, compiles, frozen=prepared.frozen
+        prepared.call,
+        prepared.fresh,
+        others,
+        compiles,
+        frozen=prepared.frozen,
+        own=prepared.job["function"]["kind"] == "own",
     )
     held = other_calls.check_answers(
         prepared.reference_path, prepared.call, prepared.fresh, others, prepared.job

@@ -146,7 +146,7 @@ def _tell_commits(first: Target, found: Sequence[Target], listener: Listener) ->
     """Say that changes which are not committed are measured nowhere, and that commits are one."""
     changed = uncommitted(first.path.parent if first.path else Path.cwd())
     if changed:
-        listener.note(because("not_committed", file_names=changed))
+        listener.note(because("not_committed", n_files=len(changed), file_names=changed[:1]))
     if len({one.revision for one in found}) == 1:
         listener.note(because("one_commit"))
 
