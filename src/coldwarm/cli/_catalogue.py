@@ -10,8 +10,8 @@ import rich_click as click
 
 from coldwarm.cli import _options
 from coldwarm.cli._commands import CommandGroup, is_quiet, with_example
-from coldwarm.cli._options import say
-from coldwarm.cli._results import GZIP, refuse_absent
+from coldwarm.cli._options import GZIP, say
+from coldwarm.cli._results import refuse_absent
 from coldwarm.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:

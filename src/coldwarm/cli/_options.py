@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import rich_click as click
 from click import get_current_context
 
-from coldwarm.cli._results import GZIP
 from coldwarm.contracts.base import MOST_S
 from coldwarm.errors import UsageError
 
@@ -31,6 +30,8 @@ if TYPE_CHECKING:
     Command = Callable[..., Any]
 
 
+GZIP = b"\x1f\x8b"
+"""Beginning of a packed file."""
 _Verdict = TypeVar("_Verdict", bound=str)
 _Kind = TypeVar("_Kind", bound=str)
 _MOST_RUNS = 10_000

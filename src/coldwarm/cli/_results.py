@@ -11,8 +11,6 @@ from coldwarm.errors import UsageError
 if TYPE_CHECKING:
     from pathlib import Path
 
-GZIP = b"\x1f\x8b"
-"""Beginning of a packed file."""
 _ARCHIVES = (".tar.gz", ".tgz")
 """Endings of a packed snapshot."""
 
