@@ -134,6 +134,23 @@ def test_few_processes_of_other_rounds_tell_it_too(times: float, cheapest: str |
     assert by.cheapest_at(1) == cheapest
 
 
+def test_rounds_of_calls_alone_count_for_calls() -> None:
+    few, many = FEWEST, 9
+    a, b = costs("a", 1.0, 1.0, many, noise=0.02), costs("b", 15.0, 1.1, many, noise=-0.02)
+    starts = [
+        {
+            name: {key: one for key, one in series.items() if name == WARM_CALL or int(key) < few}
+            for name, series in each.series.items()
+        }
+        for each in (a, b)
+    ]
+    known = [
+        dataclasses.replace(each, series=series)
+        for each, series in zip((a, b), starts, strict=True)
+    ]
+    assert told(by_calls(known, "process")) == [(1, None, "a")]
+
+
 def test_a_candidate_without_the_costs_of_a_reading_is_named() -> None:
     by = by_calls([costs("a", 0.1, 0.1), costs("b", 1.0, 0.01)], "cached")
     assert [reason.code for reason in by.left_out.values()] == ["no_valid_process_in"] * 2

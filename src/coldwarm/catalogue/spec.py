@@ -46,12 +46,20 @@ _NOISE: dict[str, Literal["memory", "none"]] = {
 """How what is counted scatters."""
 
 
+ARTICLES = {
+    "000": "benchmarks of compiling against executing",
+    "001": "JAX against PyTorch",
+    "002": "patterns for JAX",
+}
+"""Titles of the sources by their numbers."""
+
+
 @dataclass(frozen=True)
 class Article:
     """Where a pattern or a claim comes from, and the figure that is given there."""
 
     article: str
-    """``000``, ``001`` or ``002``; the page of the sources has their titles."""
+    """One of ``ARTICLES``."""
     place: str
     """The heading under which it stands."""
     figure: str = ""

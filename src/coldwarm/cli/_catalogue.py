@@ -66,19 +66,11 @@ def group(kind: Kind, texts: Help, run_bench: Measure) -> click.Group:
     @command.command("list", help=texts.listed, example=f"coldwarm {kind} list")
     @_options.output("json")
     def listed(form: str) -> None:
-        from coldwarm.report.shown import PlainConsole, line
-
         rows = _of_patterns() if kind == "patterns" else _of_claims()
         if form == "json":
             _options.print_rows([row.fields for row in rows])
-            return
-        console = PlainConsole()
-        heading = None
-        for row in rows:
-            if row.heading != heading:
-                heading = row.heading
-                console.print(line(heading, "bold"))
-            console.print(line(f"  {row.fields[singular]}", "cyan") + line(f"  {row.title}"))
+        else:
+            _print_list(rows, singular)
 
     @command.command("show", help=texts.shown, example=f"coldwarm {kind} show {texts.example}")
     @click.argument("name", metavar="ID")
@@ -140,6 +132,23 @@ class _Listed(NamedTuple):
     fields: dict[str, str | None]
 
 
+def _print_list(rows: Sequence[_Listed], singular: str) -> None:
+    """Print the list of all, its long lines continued below their beginning."""
+    from coldwarm.report.shown import PlainConsole, line
+
+    console = PlainConsole()
+    first, further = "  ", 6 * " "
+    heading = None
+    for row in rows:
+        if row.heading != heading:
+            console.print(line(row.heading, "bold"))
+            heading = row.heading
+        text = line(row.fields[singular], "cyan") + line(f"  {row.title}")
+        for place, one in enumerate(text.wrap(console, max(1, console.width - len(further)))):
+            one.rstrip()
+            console.print(line(further if place else first) + one)
+
+
 def _of_patterns() -> list[_Listed]:
     """Return the patterns, topic by topic."""
     from coldwarm.catalogue.spec import patterns
@@ -156,7 +165,7 @@ def _of_patterns() -> list[_Listed]:
 
 def _of_claims() -> list[_Listed]:
     """Return the claims, article by article."""
-    from coldwarm.catalogue.spec import claims
+    from coldwarm.catalogue.spec import ARTICLES, claims
 
     def fields(spec: ClaimSpec) -> dict[str, str | None]:
         article = spec.article
@@ -170,7 +179,8 @@ def _of_claims() -> list[_Listed]:
         }
 
     every = sorted(claims().values(), key=lambda spec: (spec.article.article, spec.id))
-    return [_Listed(f"article {one.article.article}", one.title, fields(one)) for one in every]
+    headings = {key: f"article {key}: {title}" for key, title in ARTICLES.items()}
+    return [_Listed(headings[one.article.article], one.title, fields(one)) for one in every]
 
 
 @contextmanager
@@ -335,10 +345,10 @@ def _print_compared(a: Path, b: Path, kind: Kind, form: str) -> ExitCode:
     return ExitCode.REGRESSION if differing else ExitCode.FINE
 
 
-def _show(left: Sequence[Paragraph], changed: Block) -> None:
+def _show(left: Sequence[Paragraph], changed: Sequence[Block]) -> None:
     """Print what was not judged again, and the verdicts that changed."""
     from coldwarm.report import terminal
     from coldwarm.report.document import Document
     from coldwarm.report.shown import PlainConsole, without_secrets
 
-    terminal.show(without_secrets(Document("coldwarm", (*left, changed))), PlainConsole())
+    terminal.show(without_secrets(Document("coldwarm", (*left, *changed))), PlainConsole())

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 _WIDTH = 80
 _GIB = 2**30
 _HEADING = (
-    "What could identify a person or a firm in artifacts, and in [] what --leave-out-private\n"
-    "makes of it. Never written: user and host names, home folders, git remotes, GPU UUIDs."
+    "What could identify a person or a firm in artifacts; in [], what --leave-out-private makes of "
+    "it. Never written: user and host names, home folders, git remotes, GPU UUIDs."
 )
 _SHOWN = ("coldwarm", "numpy", "jax", "jaxlib", "torch", "triton", "numba", "scipy")
 
@@ -56,17 +56,18 @@ def _list(environment: Environment, form: str) -> None:
     if form == "json":
         _options.print_record(found)
         return
-    click.echo(_HEADING)
-    _show((one.field, f"{one.holds} [{one.left_out}]") for one in found.items)
+    _show(((one.field, f"{one.holds} [{one.left_out}]") for one in found.items), _HEADING)
 
 
-def _show(rows: Iterable[tuple[str, str]]) -> None:
+def _show(rows: Iterable[tuple[str, str]], heading: str = "") -> None:
     from rich import box
     from rich.table import Table
 
     from coldwarm.report.shown import PlainConsole, line
 
-    table = Table(box=box.SIMPLE, show_header=False, pad_edge=False)
+    table = Table(
+        box=box.SIMPLE, show_header=False, pad_edge=False, title=heading, title_justify="left"
+    )
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in rows:

@@ -85,11 +85,10 @@ def _remarks(plan: Plan) -> list[tuple[str, str]]:
     moving = ", ".join(plan.not_steady)
     text = f"the warm calls of {moving} did not become steady: later ones may cost something else"
     remarks = [("not steady", text)] if moving else []
-    then = f"and the intervals reach down to that; {CAUTION_ADVICE['allocator']}"
-    remarks += [
-        ("memory", f"{name}: {words(reason)}, {then}")
-        for name, reason in plan.memory_returned.items()
-    ]
+    if plan.memory_returned:
+        held = "; ".join(f"{name}: {words(one)}" for name, one in plan.memory_returned.items())
+        then = f"the intervals reach down to that; {CAUTION_ADVICE['allocator']}"
+        remarks.append(("memory", f"{held}; {then}"))
     remarks += _extrapolated(plan) + _making(plan) + _few(plan)
     remarks += [
         ("no total", f"{total.candidate}: {words(total.null_reasons['total_s'])}")

@@ -221,7 +221,7 @@ def comparison(found: ComparedSnapshots) -> Document:
     blocks: list[Block] = [*map(Paragraph, _lines(found))]
     for kind, changed in (("pattern", found.patterns), ("claim", found.claims)):
         if changed is not None:
-            blocks += [Heading(f"{kind}s"), changes(changed, kind)]
+            blocks += [Heading(f"{kind}s"), *changes(changed, kind)]
     for run in found.runs:
         blocks += [Heading(run.suite), *terms(("", text) for text in _compared_lines(run))]
         if run.timings is not None:

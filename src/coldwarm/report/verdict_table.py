@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from coldwarm.contracts.catalogue import ChangedVerdict
     from coldwarm.report.document import Block
 
+_MOST_NAMES = 3
+"""Names of patterns or claims that only one side has, in a terminal."""
+
 
 @dataclass(frozen=True)
 class VerdictRow:
@@ -68,8 +71,8 @@ def changes(
     kind: str,
     of_a: Collection[str] = (),
     of_b: Collection[str] = (),
-) -> Block:
-    """Return the verdicts that changed, or that none did.
+) -> list[Block]:
+    """Return the verdicts that changed, or that none did, and what only one side has.
 
     Args:
         found: Those that changed.
@@ -77,15 +80,26 @@ def changes(
         of_a: Those of which the verdict of A is not proved.
         of_b: The same of B.
     """
-    if not found:
-        return Paragraph("no verdict changed")
     rows = []
     for one in found:
+        if one.a is None or one.b is None:
+            continue
         sides = ((one.a, one.name in of_a), (one.b, one.name in of_b))
         said = [_said(verdict) + (", not proved" if left else "") for verdict, left in sides]
         rows.append((one.name, *said))
-    return table((kind, "A", "B"), rows, labels=3)
+    changed = table((kind, "A", "B"), rows, labels=3) if rows else Paragraph("no verdict changed")
+    only = (
+        ("only in A", [one.name for one in found if one.b is None]),
+        ("only in B", [one.name for one in found if one.a is None]),
+    )
+    return [changed, *terms([(side, _some(names)) for side, names in only if names])]
 
 
-def _said(verdict: str | None) -> str:
-    return "absent" if verdict is None else verdict.replace("_", " ")
+def _some(names: Sequence[str]) -> str:
+    """Return how many there are, and the first of them."""
+    more = ["…"] if len(names) > _MOST_NAMES else []
+    return f"{len(names)}: {', '.join([*names[:_MOST_NAMES], *more])}"
+
+
+def _said(verdict: str) -> str:
+    return verdict.replace("_", " ")

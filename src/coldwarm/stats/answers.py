@@ -5,7 +5,9 @@ each figure (``plan.leading``), and what would change it. Whoever has the cases 
 the same answers from them.
 
 At each number of calls every pair of candidates is compared (``dearer``), and a candidate that is
-surely dearer than another one drops out: the cheapest is among those that are left. Where one alone
+surely dearer than another one drops out: the cheapest is among those that are left. A pair is
+compared by its totals, from the rounds that have all costs, and by the bounds of a start and of the
+later calls, each from all rounds that have it (``breakeven.Parts``). Where one alone
 is left, it is the cheapest. That the true one never drops out, at whichever number of calls and in
 whichever reading, is to hold with 95 %: each of the k - 1 others could push it out in each of m
 readings, so a pair is judged with 1 - 4 % / (k - 1) / m, and one of few rounds more surely yet
@@ -30,9 +32,9 @@ from coldwarm.contracts.base import EMPTY, FILLED, READINGS, WARM
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.breakeven import MOST_CALLS, NEEDED, dearer, paid
 from coldwarm.stats.cautions import held_back
-from coldwarm.stats.costs import WARM_CALL, gather, measured_calls
+from coldwarm.stats.costs import FEWEST, WARM_CALL, gather, measured_calls
 from coldwarm.stats.expected import middle_s
-from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_CONFIDENCE
+from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_CONFIDENCE, paired_rows
 from coldwarm.stats.outcome import differing
 from coldwarm.stats.outcome import doubt_of_control as doubt
 from coldwarm.stats.ratio import FAR, THRESHOLD
@@ -48,7 +50,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
-    from coldwarm.stats.breakeven import Dearer
+    from coldwarm.stats.breakeven import Dearer, Parts
     from coldwarm.stats.costs import Costs
 
     Floats = NDArray[np.float64]
@@ -342,7 +344,44 @@ def _signs(
     # As verdicts do (``ratio``): few rounds tell what every one of them puts far apart.
     sure = _sides((low > 0) | (few & (least > far)), (high < 0) | (few & (greatest < -far)))
     sure = sure if held.n >= _FEWEST_ROUNDS else np.zeros_like(sure)
-    return _sides(middle > 0, middle < 0), sure, same
+    by_parts = _sure_by_parts(held.parts, calls, error)
+    return _sides(middle > 0, middle < 0), np.where(sure == 0, by_parts, sure), same
+
+
+def _sure_by_parts(parts: Parts, calls: Floats, error: float) -> Signs:
+    """Return which of two is surely the dearer, by the bounds of its start and of its later calls.
+
+    The ratio of two totals is the mean of the ratios of their parts, weighted by the share of the
+    start in what the other one pays.
+    """
+    low, high = (np.full(len(calls), bound) for bound in (0.0, math.inf))
+    one = calls == 1
+    low[one], high[one] = _ratios(parts.first[np.newaxis], error)
+    two = calls == FEWEST
+    low[two], high[two] = _ratios(parts.two[np.newaxis], error)
+    more = calls > FEWEST
+    if more.any():
+        start = _ratios(parts.two[np.newaxis], error / 2)
+        later = _ratios(parts.later(calls[more]), error / 2)
+        shares = parts.share(calls[more])
+        with np.errstate(invalid="ignore"):  # no bound, at a share of 0
+            low[more] = np.minimum(*(s * start[0] + (1 - s) * later[0] for s in shares))
+            high[more] = np.maximum(*(s * start[1] + (1 - s) * later[1] for s in shares))
+    return _sides(low > 1, high < 1)
+
+
+def _ratios(logs: Floats, error: float) -> tuple[Floats, Floats]:
+    """Return bounds of the ratio in each row; few rounds tell what all put ``FAR`` times apart."""
+    n = logs.shape[-1]
+    low, high = np.full(len(logs), -math.inf), np.full(len(logs), math.inf)
+    known = np.isfinite(logs).all(axis=-1)
+    if n >= FEWEST_FOR_CONFIDENCE:
+        _, low[known], high[known] = paired_rows(logs[known], 1 - error)
+    elif n >= _FEWEST_ROUNDS:
+        low[known] = logs[known].min(axis=-1) - math.log(FAR)
+        high[known] = logs[known].max(axis=-1) + math.log(FAR)
+    with np.errstate(over="ignore"):
+        return np.exp(low), np.exp(high)
 
 
 def _sides(first: Flags, other: Flags) -> Signs:

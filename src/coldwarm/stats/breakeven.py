@@ -27,7 +27,13 @@ from coldwarm.contracts.answer import BreakEven
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.costs import FEWEST, WARM_CALL, Costs, measured_calls
 from coldwarm.stats.expected import left_out, margin, middle_s, whole_rounds
-from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_INTERVAL, Interval, paired_rows
+from coldwarm.stats.intervals import (
+    CONFIDENCE,
+    FEWEST_FOR_INTERVAL,
+    Interval,
+    common_rounds,
+    paired_rows,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -243,6 +249,24 @@ _IN_THE_END = math.inf
 
 
 @dataclass(frozen=True)
+class Parts:
+    """What a candidate pays over what another one pays, each part from all rounds that have it.
+
+    Rounds that lack another part count too, so a start of three rounds and calls of twenty say more
+    than the three rounds that have both.
+    """
+
+    first: Floats
+    """Log-ratios of a first result, by round."""
+    two: Floats
+    """Log-ratios of a start with its second call, by round."""
+    later: Callable[[Floats], Floats]
+    """At numbers of calls, log-ratios of those after the second one, by round."""
+    share: Callable[[Floats], tuple[Floats, Floats]]
+    """At numbers of calls, the least and the greatest share of ``two`` in what the other pays."""
+
+
+@dataclass(frozen=True)
 class Dearer:
     """By how much a candidate is dearer, in any unit; 0: it costs the same."""
 
@@ -252,6 +276,8 @@ class Dearer:
     """At numbers of calls, the least and the greatest log-ratio that was seen."""
     band: Callable[[Floats, float], Floats]
     """At numbers of calls, how much a relative difference is in that unit."""
+    parts: Parts
+    """The same by its parts."""
     n: int
     """Rounds that both have; where none are common, processes of the side that has fewer."""
     basis: Reason
@@ -262,20 +288,55 @@ def dearer(ours: Costs, theirs: Costs, needed: Needed) -> Dearer:
     """Hold the costs of ours against those of theirs; both have all that is needed."""
     first, second = ([(1.0, one.series[name]) for name in needed] for one in (ours, theirs))
     rounds = whole_rounds(first, second)
+    parts = _parts(ours, theirs, needed)
     if not rounds:
         n_ours, n_theirs = (min(len(s) for _, s in side) for side in (first, second))
         apart = because("separate_processes", n_processes=n_ours, n_baseline=n_theirs)
         both = [lambda calls, one=one: paid(one, needed, calls) for one in (ours, theirs)]
         n = min(n_ours, n_theirs)
-        return Dearer(_by_sides(*both), _extent(*both), _share_of_less(*both), n, apart)
+        return Dearer(_by_sides(*both), _extent(*both), _share_of_less(*both), parts, n, apart)
     logs = _logs(ours, theirs, needed, rounds)
     return Dearer(
         lambda calls, confidence: paired_rows(logs(calls), confidence),
         lambda calls: (logs(calls).min(axis=1), logs(calls).max(axis=1)),
         lambda calls, share: np.full(len(calls), math.log1p(share)),
+        parts,
         len(rounds),
         _basis(len(rounds), left_out(first, second)),
     )
+
+
+def _parts(ours: Costs, theirs: Costs, needed: Needed) -> Parts:
+    first, two, _ = needed
+    other = np.array([*theirs.series[two].values()])
+
+    def later(calls: Floats) -> Floats:
+        rounds = common_rounds(ours.series[WARM_CALL], theirs.series[WARM_CALL])
+        mine, other = (_later_s(one, calls, rounds) for one in (ours, theirs))
+        with np.errstate(divide="ignore", invalid="ignore"):  # of costs of 0, nothing is known
+            return np.log(mine / other)
+
+    def share(calls: Floats) -> tuple[Floats, Floats]:
+        then = _later_s(theirs, calls, [*theirs.series[WARM_CALL]])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            least = other.min() / (other.min() + then.max(axis=1))
+            return least, other.max() / (other.max() + then.min(axis=1))
+
+    return Parts(_log_ratios(ours, theirs, first), _log_ratios(ours, theirs, two), later, share)
+
+
+def _later_s(one: Costs, calls: Floats, rounds: Sequence[str]) -> Floats:
+    """Return what the calls after the second one take, a row for each number of calls above 2."""
+    rates = np.array([one.series[WARM_CALL][key] for key in rounds])
+    further: Floats = (calls[:, np.newaxis] - FEWEST) * rates
+    return further + _beyond(one, calls, rounds)
+
+
+def _log_ratios(ours: Costs, theirs: Costs, name: str) -> Floats:
+    """Return the log-ratio of one cost in each round in which both sides have it."""
+    mine, other = ours.series[name], theirs.series[name]
+    rounds = [key for key in common_rounds(mine, other) if mine[key] > 0 and other[key] > 0]
+    return np.array([math.log(mine[key] / other[key]) for key in rounds])
 
 
 def _basis(n_rounds: int, n_lacking: int) -> Reason:
