@@ -136,7 +136,7 @@ def test_few_processes_of_other_rounds_tell_it_too(times: float, cheapest: str |
 
 def test_rounds_of_calls_alone_count_for_calls() -> None:
     many = 9
-    a, b = costs("a", 1.0, 1.0, many, noise=0.04), costs("b", 15.0, 1.1, many, noise=-0.04)
+    a, b = costs("a", 1.0, 1.0, many, noise=0.04), costs("b", 40.0, 1.1, many, noise=-0.04)
     starts = [
         {
             name: {key: one for key, one in series.items() if name == WARM_CALL or key in "048"}
