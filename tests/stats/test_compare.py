@@ -76,7 +76,7 @@ def test_the_unit_does_not_matter(seed: int, n: int, scale: float) -> None:
 
 
 @pytest.mark.parametrize("between", [0.01, 0.05, 0.3])
-@pytest.mark.parametrize("n", [2, 4, 5, 6, 12])
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 12])
 def test_the_same_program_is_rarely_called_different(n: int, between: float) -> None:
     rng = np.random.default_rng([n, int(between * 100)])
     trials = 1000
@@ -85,6 +85,15 @@ def test_the_same_program_is_rarely_called_different(n: int, between: float) -> 
         for _ in range(trials)
     )
     assert false / trials <= 0.03 + 0.011  # two standard errors of that share
+
+
+@pytest.mark.parametrize("n", [3, 4])
+def test_a_machine_of_two_speeds_is_rarely_called_a_difference(n: int) -> None:
+    rng = np.random.default_rng(n)
+    speeds = rng.choice([1.0, 2.5], (1000, 2, n))
+    sides = [[{str(k): [v] for k, v in enumerate(side)} for side in one] for one in speeds]
+    told = [judge(*one).verdict for one in sides]
+    assert sum(verdict != "undecided" for verdict in told) / len(told) <= 0.01 + 0.006
 
 
 @pytest.mark.parametrize("n", [5, 6, 10])
@@ -145,15 +154,17 @@ def test_what_cannot_be_compared_is_undecided_with_the_reason(side: dict[str, li
     assert judge({"0": [1.0], "1": [1.1]}, side).reason.values["side"] == "baseline"
 
 
-@pytest.mark.parametrize("n", [2, 3, 4])
-def test_fewer_than_five_rounds_give_no_verdict_but_of_a_huge_difference(n: int) -> None:
+@pytest.mark.parametrize(("n", "open_at", "told_at"), [(2, 20, 20), (3, 3, 5), (4, 1.5, 2.5)])
+def test_few_rounds_give_no_verdict_but_of_a_large_difference(
+    n: int, open_at: float, told_at: float
+) -> None:
     rng = np.random.default_rng(n)
-    open_ = judge(rounds(rng, n, 0.001, 5.0), rounds(rng, n, 0.001))
+    open_ = judge(rounds(rng, n, 0.001, open_at), rounds(rng, n, 0.001))
     assert (open_.verdict, open_.reason.code) == ("undecided", "few_for_verdict")
     assert open_.confidence == 1 - 2.0 ** (1 - n)
     assert open_.smallest_detectable is None
-    huge = judge(rounds(rng, n, 0.001, 20.0), rounds(rng, n, 0.001))
-    assert huge.verdict == ("undecided" if n == 2 else "slower")
+    large = judge(rounds(rng, n, 0.001, told_at), rounds(rng, n, 0.001))
+    assert large.verdict == ("undecided" if n == 2 else "slower")
     assert judge(rounds(rng, n, 0.001), rounds(rng, n, 0.001)).verdict == "undecided"
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.stats import intervals
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE, group_medians
-from coldwarm.stats.ratio import FAR, FEWEST_FOR_FAR, THRESHOLD
+from coldwarm.stats.ratio import FEWEST_FOR_FAR, THRESHOLD, far
 from coldwarm.stats.selection import warm_processes
 from coldwarm.stats.summarise import compare_case, figure, headline
 
@@ -247,18 +247,19 @@ def _rounds_for_verdict(
 
     different = judged(_SETTLED_DIFFERENT)
     if n < FEWEST_FOR_CONFIDENCE and different.verdict == "undecided":
-        far = _are_far(*(_values(mode, ledger.good(one, mode)) for one in (baseline, case)))
-        return max(1, (FEWEST_FOR_FAR if far else FEWEST_FOR_CONFIDENCE) - n)
+        apart = _apart(*(_values(mode, ledger.good(one, mode)) for one in (baseline, case)))
+        few = range(FEWEST_FOR_FAR, FEWEST_FOR_CONFIDENCE)
+        return max(1, next((k for k in few if apart > far(k)), FEWEST_FOR_CONFIDENCE) - n)
     if different.verdict in {"faster", "slower"} or judged(_SETTLED_SAME).verdict == "same":
         return 0
     return max(1, _rounds_for(different, n, math.log1p(threshold), options.max_runs) - n)
 
 
-def _are_far(ones: Sequence[float], others: Sequence[float]) -> bool:
-    """Say whether all values of one side lie so far beyond the other's that few rounds tell."""
+def _apart(ones: Sequence[float], others: Sequence[float]) -> float:
+    """Return how many times all values of one side lie beyond those of the other; 0: nothing."""
     if not ones or not others:
-        return False
-    return max(min(ones) / max(others), min(others) / max(ones)) > FAR
+        return 0.0
+    return max(min(ones) / max(others), min(others) / max(ones))
 
 
 def _threshold(mode: CacheMode, options: Options) -> float:

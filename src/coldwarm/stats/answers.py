@@ -37,7 +37,7 @@ from coldwarm.stats.expected import middle_s
 from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_CONFIDENCE, paired_rows
 from coldwarm.stats.outcome import differing
 from coldwarm.stats.outcome import doubt_of_control as doubt
-from coldwarm.stats.ratio import FAR, THRESHOLD
+from coldwarm.stats.ratio import THRESHOLD, far
 from coldwarm.stats.selection import counts
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ def _change(code: str, one: CallRange) -> Reason:
 _FEW = 3
 """How many times surer a pair must be that has fewer rounds than a verdict needs: with so few,
 chance favours one of two nearly equal candidates at some number of calls more often than at each.
-What every round puts more than ``FAR`` times apart is told without that."""
+What every round puts far apart (``ratio.far``) is told without that."""
 _ERROR = 0.8 * (1 - CONFIDENCE)
 """Error given to all pairs together: a little less than is stated, because one draw of costs is
 looked at at many numbers of calls."""
@@ -340,9 +340,9 @@ def _signs(
     band = held.band(calls, threshold)
     same = (low >= -band) & (high <= band) & (not few)
     least, greatest = held.extent(calls)
-    far = math.log(FAR)
     # As verdicts do (``ratio``): few rounds tell what every one of them puts far apart.
-    sure = _sides((low > 0) | (few & (least > far)), (high < 0) | (few & (greatest < -far)))
+    apart = math.log(far(held.n))
+    sure = _sides((low > 0) | (least > apart), (high < 0) | (greatest < -apart))
     sure = sure if held.n >= _FEWEST_ROUNDS else np.zeros_like(sure)
     by_parts = _sure_by_parts(held.parts, calls, error)
     return _sides(middle > 0, middle < 0), np.where(sure == 0, by_parts, sure), same
@@ -371,15 +371,15 @@ def _sure_by_parts(parts: Parts, calls: Floats, error: float) -> Signs:
 
 
 def _ratios(logs: Floats, error: float) -> tuple[Floats, Floats]:
-    """Return bounds of the ratio in each row; few rounds tell what all put ``FAR`` times apart."""
+    """Return bounds of the ratio in each row; few rounds tell what all put far apart."""
     n = logs.shape[-1]
     low, high = np.full(len(logs), -math.inf), np.full(len(logs), math.inf)
     known = np.isfinite(logs).all(axis=-1)
     if n >= FEWEST_FOR_CONFIDENCE:
         _, low[known], high[known] = paired_rows(logs[known], 1 - error)
     elif n >= _FEWEST_ROUNDS:
-        low[known] = logs[known].min(axis=-1) - math.log(FAR)
-        high[known] = logs[known].max(axis=-1) + math.log(FAR)
+        low[known] = logs[known].min(axis=-1) - math.log(far(n))
+        high[known] = logs[known].max(axis=-1) + math.log(far(n))
     with np.errstate(over="ignore"):
         return np.exp(low), np.exp(high)
 

@@ -72,9 +72,10 @@ if TYPE_CHECKING:
 
 CONFIDENCE = 0.97
 THRESHOLD = 0.02
-FAR = 10.0
-FEWEST_FOR_FAR = 3
-"""Rounds from which a difference is called that is more than so many times beyond all values."""
+_FAR = {3: 4.0, 4: 2.0}
+"""By so few rounds, how many times apart every one of them must put two sides to tell them apart:
+beyond what bursts, or processes at two speeds, bring about in all of so few by chance."""
+FEWEST_FOR_FAR = min(_FAR)
 LARGEST_EXPONENT = 700.0
 _STRICTEST = 1e-12
 _HALVINGS = 40
@@ -234,11 +235,20 @@ def compare_differences(
 
 def _of_few(found: Differences) -> tuple[Verdict, Reason]:
     """Call a difference only where each value is far beyond all of the other side."""
-    verdict = _verdict(Interval(0.0, *found.extent), math.log(FAR))
-    if found.n < FEWEST_FOR_FAR or verdict not in {"faster", "slower"}:
-        needed = FEWEST_FOR_CONFIDENCE
-        return "undecided", because("few_for_verdict", found.basis, n_needed=needed)
-    return verdict, because("far_apart", found.basis, far_ratio=FAR)
+    needed = far(found.n)
+    verdict = _verdict(Interval(0.0, *found.extent), math.log(needed))
+    if verdict not in {"faster", "slower"}:
+        wanted = FEWEST_FOR_CONFIDENCE
+        return "undecided", because("few_for_verdict", found.basis, n_needed=wanted)
+    return verdict, because("far_apart", found.basis, far_ratio=needed)
+
+
+def far(n: int) -> float:
+    """Return how many times apart all of ``n`` rounds put two sides that they tell apart.
+
+    Infinite where no difference is told by so few, or where an interval is to tell it.
+    """
+    return _FAR.get(n, math.inf)
 
 
 def _p_value(found: Differences, verdict: Verdict, band: float) -> float | None:
