@@ -101,7 +101,7 @@ def test_what_stands_in_the_way_of_an_answer_is_said_before_it_is_measured(tmp_p
     assert "one, two: they share a file, so each first result has the import of numba" in before
     assert "one, two: no arguments, so coldwarm cannot call it with other data" in before
     assert re.search(
-        r"^shared file +each first result has all that both.py imports: numba",
+        r"^shared file +each first result has the import of numba, as both.py has it",
         done.stdout,
         re.MULTILINE,
     )

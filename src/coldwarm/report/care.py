@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _DRIFTS = "drifts_across"
 _WORST_FIRST = [*KINDS.values(), "undecided"]
 """Labels of remarks; others come before all, for they say what is missing."""
-_FRAMEWORKS = {"jax", "numba", "torch"}
+_FRAMEWORKS = ("jax", "numba", "torch")
 _MOST_BRIEF = 2
 """Caveats of a short list."""
 
@@ -151,18 +151,26 @@ def of_suite(cases: Sequence[CaseResult]) -> tuple[Remark, ...]:
 
 
 def _shared(cases: Sequence[CaseResult]) -> Iterator[Remark]:
-    """Yield candidates of one file that loads frameworks: each start pays for all of them."""
+    """Yield candidates of one file that all load frameworks which not all of them need."""
     by_file: dict[str, list[CaseResult]] = {}
     for case in cases:
         if case.cold and case.protocol.own is not None and case.protocol.own.target:
             by_file.setdefault(case.protocol.own.target.rpartition(":")[0], []).append(case)
     by_file.pop("__main__", None)  # functions of a notebook come with the imports of their own
     for file, members in by_file.items():
-        loaded = {one for c in members for seen in c.observations for one in seen.versions}
         targets = {case.protocol.own and case.protocol.own.target for case in members}
-        if len(targets) > 1 and (frameworks := sorted(loaded & _FRAMEWORKS)):
-            text = f"each first result has all that {file} imports: {', '.join(frameworks)}"
+        seen = [one for case in members for one in case.observations if one.status == "ok"]
+        loaded = [one for one in _FRAMEWORKS if seen and all(one in o.versions for o in seen)]
+        spared = [one for one in loaded if not all(_compiles_with(one, case) for case in members)]
+        if len(targets) > 1 and spared:
+            text = f"each first result has the import of {', '.join(spared)}, as {file} has it"
             yield Remark("shared file", text, "give each candidate a file of its own")
+
+
+def _compiles_with(framework: str, case: CaseResult) -> bool:
+    """Say whether a process of a case compiled something with a framework."""
+    found = (one for seen in case.observations for one in seen.evidence)
+    return any(one.owner == framework and one.compiles for one in found)
 
 
 def _of_kind(cases: Iterable[CaseResult], kind: CautionKind) -> OfCases:

@@ -152,16 +152,22 @@ def _tell_commits(first: Target, found: Sequence[Target], listener: Listener) ->
 
 
 def _sharing(inspected: Sequence[Inspected]) -> Iterator[tuple[list[str], list[str]]]:
-    """Yield candidates of one file that imports frameworks, and which it imports."""
+    """Yield candidates of one file that all load frameworks which not all of them need."""
     by_file: dict[str, list[Inspected]] = {}
     for one in inspected:
         if one.target.carried:  # with imports of its own
             continue
         by_file.setdefault(one.found.file or one.target.label, []).append(one)
     for members in by_file.values():
-        loaded = sorted({name for one in members for name in one.found.counters})
-        if len({one.target.name for one in members}) > 1 and loaded:
-            yield [one.target.label for one in members], loaded
+        counters = [one.found.counters for one in members]
+        loaded = {
+            name for one in counters for name in one if all(name in each for each in counters)
+        }
+        spared = sorted(
+            name for name in loaded if not all(each[name].compiles for each in counters)
+        )
+        if len({one.target.name for one in members}) > 1 and spared:
+            yield [one.target.label for one in members], spared
 
 
 def _tell_short_budget(
