@@ -100,16 +100,19 @@ def _rows(by: ByCalls) -> Iterator[Line]:
         yield Line("by calls", tuple(_nobody(by)))
         return
     first, *others = _shown(by)
-    yield Line(_numbers(first, " calls"), (*_who(by, first), _sure(by)))
-    yield from (Line(_numbers(one, ""), tuple(_who(by, one))) for one in others)
-
-
-def _sure(by: ByCalls) -> Piece:
-    """Say how sure all ranges are together, and from which calls on they are extrapolated."""
-    measured = by.measured_calls
-    reach = "" if measured is None else f"; beyond {units.count(measured)} calls extrapolated"
     rounds = counted(by.n_rounds or 0, "round")
-    return Piece(f" · {100 * by.confidence:g} %, {rounds}{reach}", style="dim")
+    sure = Piece(f" · {100 * by.confidence:g} %, {rounds}", style="dim")
+    yield Line(_numbers(first, " calls"), (*_who(by, first), sure, *_reach(by, first)))
+    yield from (Line(_numbers(one, ""), (*_who(by, one), *_reach(by, one))) for one in others)
+
+
+def _reach(by: ByCalls, one: CallRange) -> Iterator[Piece]:
+    """Yield from which calls on a range is extrapolated that begins within the measured ones."""
+    measured, is_told = by.measured_calls, one.cheapest is not None or one.same_within is not None
+    if measured is None or not is_told or by.is_extrapolated(one.from_calls):
+        return
+    if one.to_calls is None or one.to_calls > measured:
+        yield Piece(f"; beyond {units.count(measured)} calls extrapolated", style="dim")
 
 
 def _joined(by: ByCalls) -> Iterator[Piece]:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Literal
 from coldwarm.report import comparison_text, headline, units, view
 from coldwarm.report import plan_document as plan_view
 from coldwarm.report.answer_text import budget_option
+from coldwarm.report.care import Remark
 from coldwarm.report.document import Cell, Heading, Notice, Paragraph, name, row, table, terms
 from coldwarm.report.sentences import with_advice
-from coldwarm.report.words import HEADINGS, marked
+from coldwarm.report.words import HEADINGS, KINDS, marked
 from coldwarm.stats.ratio import CONFIDENCE
 
 if TYPE_CHECKING:
@@ -21,18 +22,19 @@ if TYPE_CHECKING:
     from coldwarm.report.document import Block, Document, Table
 
 _NOTED = {
-    "not_kept",
-    "answers_differ",
-    "may_compute",
-    "not_opened",
-    "arguments_changed",
-    "second_call_compiled",
-    "benchmark_of_today",
-    "not_compared",
-    "files_hidden",
-    "files_untried",
+    "answers_differ": "",
+    "not_compared": "",
+    "may_compute": "",
+    "arguments_changed": "",
+    "not_opened": KINDS["kept"],
+    "files_hidden": KINDS["kept"],
+    "files_untried": KINDS["kept"],
+    "second_call_compiled": KINDS["second_call"],
+    "not_kept": KINDS["settings"],
+    "benchmark_of_today": KINDS["settings"],
 }
-"""Limitations of a candidate that are not the same for all of its backend."""
+"""Limitations of a candidate that are not the same for all of its backend, by the label of caveats
+that are as bad; empty: the worst."""
 _INTERVAL = f"{100 * CONFIDENCE:g} % interval"
 _NEW_SHAPES = "A call with a shape that its process has not seen, caches empty"
 _LARGEST_RATIO = 1e4
@@ -69,14 +71,15 @@ def _new_shapes(report: BenchReport) -> list[tuple[str, str]]:
     ]
 
 
-def _noted(report: BenchReport) -> list[tuple[str, str]]:
+def _noted(report: BenchReport) -> list[Remark]:
     """Return what a candidate's answers are to be read with."""
-    found: dict[str, list[str]] = {}
+    found: dict[tuple[str, str], list[str]] = {}
     for one in report.candidates:
         for reason in one.limitations:
             if reason.code in _NOTED:
-                found.setdefault(with_advice(reason), []).append(one.candidate)
-    return [(", ".join(names), said) for said, names in found.items()]
+                key = with_advice(reason), _NOTED[reason.code]
+                found.setdefault(key, []).append(one.candidate)
+    return [Remark(", ".join(names), said, like=like) for (said, like), names in found.items()]
 
 
 def metric_name(metric: str) -> str:

@@ -52,6 +52,8 @@ class Remark(NamedTuple):
     cure: str = ""
     short: str = ""
     """For one line, where the text is too long for that."""
+    like: str = ""
+    """Label of remarks that are as bad, where its own is none of them."""
 
     @property
     def whole(self) -> str:
@@ -78,7 +80,8 @@ def shortened(lines: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
 
 def _badness(remark: Remark) -> int:
     """Return the place of a remark, the worst first: what makes figures wrong or missing."""
-    return _WORST_FIRST.index(remark.label) if remark.label in _WORST_FIRST else -1
+    label = remark.like or remark.label
+    return _WORST_FIRST.index(label) if label in _WORST_FIRST else -1
 
 
 def joined(
@@ -164,7 +167,8 @@ def _shared(cases: Sequence[CaseResult]) -> Iterator[Remark]:
         spared = [one for one in loaded if not all(_compiles_with(one, case) for case in members)]
         if len(targets) > 1 and spared:
             text = f"each first result has the import of {', '.join(spared)}, as {file} has it"
-            yield Remark("shared file", text, "give each candidate a file of its own")
+            cure = "give each candidate a file of its own"
+            yield Remark("shared file", text, cure, like=KINDS["few"])
 
 
 def _compiles_with(framework: str, case: CaseResult) -> bool:

@@ -121,19 +121,20 @@ class View:
     closing: tuple[Line, ...]
 
 
-def suite_view(
+def suite_view(  # noqa: PLR0913 - what is told, each by name
     suite: SuiteResult,
     cases: Sequence[CaseResult],
     answers: Sequence[Answer] = (),
     *,
+    remarks: Sequence[Remark] = (),
     verbose: bool = True,
     budget: Callable[[float], str] | None = budget_option,
 ) -> View:
     """Put a suite into words and numbers, in the order in which its cases stand.
 
-    ``answers``: of its groups. ``verbose``: all caveats with what to do about them; the parts of
-    the first results are shown, so that their columns are explained. ``budget``: as of an answer's
-    lines.
+    ``answers``: of its groups. ``remarks``: further caveats. ``verbose``: all caveats with what to
+    do about them; the parts of the first results are shown, so that their columns are explained.
+    ``budget``: as of an answer's lines.
     """
     said = {one.group: lines(one, budget=budget) for one in answers}
     grouped: dict[str, list[CaseResult]] = {}
@@ -147,7 +148,7 @@ def suite_view(
     shown = tuple(group for group in groups if group.rows or group.failures)
     by_group = [(group.title, group.care) for group in shown]
     loops = loop_shares.loops(cases)
-    of_all = care.of_suite([case for case in cases if _has_row(case)])
+    of_all = (*care.of_suite([case for case in cases if _has_row(case)]), *remarks)
     return View(
         groups=shown,
         loops=loops,
@@ -166,7 +167,7 @@ def document(  # noqa: PLR0913 - what stands where, each by name
     answers: Sequence[Answer] = (),
     ahead: Sequence[Block] = (),
     more: Sequence[Block] = (),
-    remarks: Sequence[tuple[str, str]] = (),
+    remarks: Sequence[Remark] = (),
     verbose: bool = False,
     budget: Callable[[float], str] | None = budget_option,
 ) -> Document:
@@ -176,7 +177,7 @@ def document(  # noqa: PLR0913 - what stands where, each by name
     caveats, too. ``verbose``: also the parts of the first results, what filled caches need, what to
     do about caveats, and the legend. ``budget``: as ``answer_text.lines`` has it.
     """
-    view = suite_view(suite, cases, answers, verbose=verbose, budget=budget)
+    view = suite_view(suite, cases, answers, remarks=remarks, verbose=verbose, budget=budget)
     blocks: list[Block] = [*ahead, *_answered(view.groups)]
     for group in view.groups:
         blocks += _group_blocks(group, verbose=verbose)
@@ -184,9 +185,9 @@ def document(  # noqa: PLR0913 - what stands where, each by name
         blocks += [Heading(loop_shares.LOOPS_TITLE), _shares(view.loops)]
     blocks += more
     if verbose:
-        blocks += terms((*view.care, *remarks), "care", _CARE)
+        blocks += terms(view.care, "care", _CARE)
     elif view.groups:
-        blocks += terms(care.shortened([*remarks, *view.care]), "brief")
+        blocks += terms(care.shortened(view.care), "brief")
     blocks += terms((("not measured", why) for why in view.unavailable), "note")
     if verbose:
         blocks += terms(view.legend, "legend", "How to read this")

@@ -60,10 +60,10 @@ LOOP_PARTS = {
 KINDS: dict[CautionKind, str] = {
     "untried": "not tried",
     "kept": "kept by itself",
+    "noisy": "noisy machine",
     "other_calls": "other calls",
     "rejected": "rejected",
     "failed": "failed",
-    "noisy": "noisy machine",
     "few": "few processes",
     "unsteady": "not steady",
     "compiled": "compiled",
