@@ -26,7 +26,7 @@ from coldwarm.contracts.base import FILLED, READINGS, WARM
 from coldwarm.contracts.reasons import because, distinct
 from coldwarm.stats.breakeven import break_even
 from coldwarm.stats.cautions import held_back
-from coldwarm.stats.costs import FEWEST, STATES, WARM_CALL, gather, measured_calls
+from coldwarm.stats.costs import FEWEST, STATES, WARM_CALL, gather
 from coldwarm.stats.expected import (
     FEWEST_BY_ORDER,
     expected,
@@ -195,10 +195,16 @@ def _verdict(best: Costs | None, totals: Sequence[PlanTotal], job: Job) -> tuple
     if near:
         return "undecided", because("indistinguishable", candidate_names=near)
     dearer = because("all_dearer", confidence_share=CONFIDENCE)
-    measured = measured_calls((*others, best))
-    if measured is None or job.calls <= measured:
+    measured = [
+        (one.measured_calls, one.candidate)
+        for one in totals
+        if one.total_s is not None and one.measured_calls is not None
+    ]
+    n_calls, least = min(measured, default=(job.calls, ""))
+    if job.calls <= n_calls:
         return "told_apart", dearer
-    return "extrapolated", because("extrapolated", dearer, n_calls=measured)
+    reason = because("extrapolated", dearer, candidate=least, n_calls=n_calls)
+    return "extrapolated", reason
 
 
 def _baseline_first(known: Iterable[Costs]) -> list[Costs]:

@@ -88,8 +88,8 @@ _REASONS = {
     "filled_caches_open": "with filled caches: not decided",
     "more_shapes": "each further shape costs {candidate} {extra_s:time} more",
     "indistinguishable": "it cannot be distinguished from {candidate_names}",
-    "extrapolated": "extrapolated beyond {n_calls:# measured call} of a process; if"
-    " later ones cost what the last of those did, {parts}",
+    "extrapolated": "of {candidate}, {n_calls:# call} of a process were measured; if later ones"
+    " cost what the last of those did, {parts}",
     "all_dearer": "every other candidate is dearer, with {confidence_share:.0%} confidence",
     "warm_call_differs": "its warm call is {which}",
     "neither_differs": "neither its start nor its warm call is {which}",
