@@ -213,7 +213,7 @@ def test_a_limit_brings_a_control_of_the_old_commit(repository: Desk) -> None:
     assert (coarse.case, coarse.metric, coarse.limit) == ("after", "warm.call_s", 0.05)
     assert coarse.n_further == 4, "of the five rounds that a verdict needs"
     assert coarse.further_s
-    assert coarse.half_width is None
+    assert coarse.not_excluded is None
     assert repository.own("control")["control_of"] == "before"
     assert_nothing_is_left(repository)
 

@@ -190,7 +190,7 @@ def test_noise_of_this_machine_raises_the_threshold_of_single_runs() -> None:
     codes = [reason.code for reason in noisy.warnings]
     assert codes == ["sides_apart", "noise_shown", "noise_unknown"]
     limit = next(one for one in noisy.unshown if one.metric == "warm.call_s")
-    assert (limit.limit, limit.half_width, limit.further_s) == (0.05, share, None)
+    assert (limit.limit, limit.not_excluded, limit.further_s) == (0.05, share, None)
     assert limit.null_reasons["further_s"].code == "between_runs"
 
 
@@ -276,14 +276,14 @@ def test_a_limit_that_could_not_be_shown_says_what_it_takes() -> None:
     found = unshown("after", wide, {"slower": 0.05}, 6, round_s=2.0)
     assert found is not None
     assert found.limit == 0.05
-    assert found.half_width == pytest.approx(0.15)
+    assert found.not_excluded == pytest.approx(0.15)
     assert 20 < found.n_further < 80
     assert found.further_s == pytest.approx(2.0 * found.n_further)
     assert unshown("after", wide, {"slower": 0.16}, 6, round_s=2.0) is None
     assert unshown("after", wide, {"undecided": 0.0}, 6, round_s=2.0) is None
     few = unshown("after", judged(2.0, 1.9, 2.1, confidence=0.75), {"slower": 0.5}, 3, round_s=None)
     assert few is not None
-    assert (few.half_width, few.n_further, few.further_s) == (None, 2, None)
+    assert (few.not_excluded, few.n_further, few.further_s) == (None, 2, None)
 
 
 def candidate(name: str, seed: int, speed: float, of: str | None = None) -> CaseResult:

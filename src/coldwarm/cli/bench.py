@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.bench import BenchReport
     from coldwarm.contracts.policy import Failing, Policy
+    from coldwarm.contracts.result import CaseResult
     from coldwarm.report.document import Document
     from coldwarm.runner.functions.targets import Request
     from coldwarm.runner.suite import Outcome
@@ -108,6 +109,7 @@ def _command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - opti
     from coldwarm.contracts import codec
     from coldwarm.report import bench as words
     from coldwarm.report.progress import open_progress
+    from coldwarm.report.sentences import with_advice
     from coldwarm.report.shown import PlainConsole
     from coldwarm.runner.functions import bench
     from coldwarm.stats.bench_report import bench_report
@@ -138,9 +140,11 @@ def _command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - opti
     if given["form"] == "text":
         _output.print_place(outcome.path, verbose=given["verbose"])
     code = _code(report, outcome)
-    if code == ExitCode.FINE and given["failures"] and (names := _unjudged(outcome)):
-        text = f"coldwarm: --fail-on judges nothing of {', '.join(names)}, which was not measured"
-        say(f"{text}; give a longer --time-budget", err=True)
+    if code == ExitCode.FINE and given["failures"] and (cases := _unjudged(outcome)):
+        for case in cases:
+            why = "not measured; give a longer --time-budget"
+            why = why if case.reason is None else with_advice(case.reason)
+            say(f"coldwarm: --fail-on judges nothing of {case.candidate}: {why}", err=True)
         return ExitCode.NOTHING_VALID
     if code in {ExitCode.FINE, ExitCode.REGRESSION} and len(report.candidates) > 1:
         _options.refuse_unheard(guarded, report.counts)
@@ -212,10 +216,10 @@ def _limits(policy: Policy) -> dict[str, float]:
     }
 
 
-def _unjudged(outcome: Outcome) -> list[str]:
+def _unjudged(outcome: Outcome) -> list[CaseResult]:
     """Return the candidates that have no verdict, not even an open one."""
     others = [case for case in outcome.cases if not case.baseline and case.control_of is None]
-    return [case.candidate for case in others if not case.comparisons]
+    return [case for case in others if not case.comparisons]
 
 
 def _code(report: BenchReport, outcome: Outcome) -> int:

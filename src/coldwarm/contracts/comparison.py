@@ -70,15 +70,15 @@ class KnownNoise(Record, frozen=True, kw_only=True):
 
 
 class UnshownLimit(Record, frozen=True, kw_only=True):
-    """A limit of ``--fail-on`` that a figure was not measured closely enough to show."""
+    """A limit of ``--fail-on`` of which it is open on which side of it a figure lies."""
 
     case: str
     """Case; in a bench, the candidate."""
     metric: str
     limit: float
     """The relative difference; the threshold, where the limit was below it."""
-    half_width: float | None
-    """Half of the width of the ratio's interval, relative."""
+    not_excluded: float | None
+    """The largest relative difference, in the direction of the limit, that is not excluded."""
     n_further: Count
     """Rounds, or of two results processes of either side, that it is expected to need besides."""
     further_s: Seconds | None

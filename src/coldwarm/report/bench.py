@@ -36,7 +36,7 @@ _NOTED = {
 """Limitations of a candidate that are not the same for all of its backend, by the label of caveats
 that are as bad; empty: the worst."""
 _INTERVAL = f"{100 * CONFIDENCE:g} % interval"
-_NEW_SHAPES = "A call with a shape that its process has not seen, caches empty"
+_NEW_SHAPES = "The first call with each further shape or value, caches empty"
 _LARGEST_RATIO = 1e4
 
 
@@ -196,11 +196,16 @@ def _verdict(verdict: BenchVerdict) -> Cell:
 
 
 def _notices(report: BenchReport) -> Iterator[Notice]:
-    """Yield errors for what fails, warnings for what is slower."""
+    """Yield errors for what fails or has no verdict, warnings for what is slower."""
     files = {one.candidate: _file(one.target) for one in report.candidates}
     for one in report.verdicts:
         if one.fails_beyond is not None or one.comparison.verdict in {"faster", "slower"}:
             yield _notice(one, report.reference, files.get(one.candidate))
+    judged = {report.reference, *(one.candidate for one in report.verdicts)}
+    for candidate in report.candidates:
+        if candidate.reason is not None and candidate.candidate not in judged:
+            title, text = f"{candidate.candidate}: no verdict", with_advice(candidate.reason)
+            yield Notice("error", title, text, files[candidate.candidate])
     for count in report.counts:
         if count.fails_beyond is not None:
             title, text = f"{count.case}: more {count.name}", comparison_text.sentence(count)

@@ -290,7 +290,7 @@ def _unseen(found: Sequence[UnshownLimit], named: Callable[[str], str]) -> str:
     """Say how large a difference of these figures could have passed unseen."""
     which = ", ".join(dict.fromkeys(named(one.metric) for one in found))
     limit = f"{100 * min(one.limit for one in found):.3g} %"
-    reaches = [one.half_width for one in found]
+    reaches = [one.not_excluded for one in found]
     if None in reaches:
         return f"{which}: too few rounds for a limit of {limit}"
     reach = 100 * max(one for one in reaches if one is not None)
@@ -298,11 +298,11 @@ def _unseen(found: Sequence[UnshownLimit], named: Callable[[str], str]) -> str:
 
 
 def _reach(one: UnshownLimit) -> str:
-    """Say how closely a figure was measured, and what was asked for."""
-    limit = f"a limit of {100 * one.limit:.3g} %"
-    if one.half_width is None:
-        return f"too few processes for {limit}"
-    return f"{units.spread(one.half_width)} cannot show {limit}"
+    """Say how large a difference is not excluded, and which limit was asked for."""
+    limit = f"{100 * one.limit:.3g} %"
+    if one.not_excluded is None:
+        return f"too few processes for a limit of {limit}"
+    return f"up to {100 * one.not_excluded:.2g} % could pass unseen, the limit is {limit}"
 
 
 def _further_runs(one: UnshownLimit, what: str = "round", of: str = "") -> str:

@@ -343,38 +343,44 @@ def unshown(  # noqa: PLR0913 - a figure, and what it was asked to show
     round_s: float | None,
     noise_share: float = 0.0,
 ) -> UnshownLimit | None:
-    """Return the strictest limit that this comparison could not have shown, or ``None``.
+    """Return the limit that a comparison, which is not beyond it, does not exclude, or ``None``.
 
-    A limit can be shown where the interval reaches less far than it to either side: then what is
-    equal is within it, and what is twice as far is beyond. A limit below the threshold asks for
+    It does where its whole interval lies within the limit; one below the threshold is taken to be
     the threshold. ``n`` rounds, or processes of either side, are behind it; one more takes
     ``round_s``. ``noise_share`` is by how much two equal runs differ, where these are compared: no
     more processes help.
     """
-    shares = [share for name, share in limits.items() if name != "undecided"]
+    shares = {name: share for name, share in limits.items() if name != "undecided"}
     if not shares or comparison.reason.code == _WITHHELD:
         return None
-    limit = max(min(shares), comparison.threshold)
-    if noise_share > (wanted := min(shares)) > 0:
+    if noise_share > (wanted := min(shares.values())) > 0:
         return UnshownLimit(
             case=case,
             metric=comparison.metric,
             limit=wanted,
-            half_width=noise_share,
+            not_excluded=noise_share,
             n_further=0,
             further_s=None,
             null_reasons={"further_s": because("between_runs", noise_share=noise_share)},
         )
-    reach = _reach(comparison)
-    few = n < FEWEST_FOR_CONFIDENCE
-    if not few and reach is not None and reach <= math.log1p(limit):
+    few = n < FEWEST_FOR_CONFIDENCE and comparison.verdict == "undecided"
+    limit, end = max(
+        (
+            (max(share, comparison.threshold), _end(comparison, name))
+            for name, share in shares.items()
+        ),
+        key=lambda one: math.inf if one[1] is None else one[1] - math.log1p(one[0]),
+    )
+    wanted = math.log1p(limit)
+    if not few and end is not None and end <= wanted:
         return None
-    further = max(FEWEST_FOR_CONFIDENCE, _rounds_for(reach, n, math.log1p(limit))) - n
+    reach = _reach(comparison)
+    further = max(FEWEST_FOR_CONFIDENCE, _rounds_for(reach, n, _wanted(reach, end, wanted))) - n
     return UnshownLimit(
         case=case,
         metric=comparison.metric,
         limit=limit,
-        half_width=None if few or reach is None else _share(reach),
+        not_excluded=None if few or end is None else math.expm1(min(end, LARGEST_EXPONENT)),
         n_further=further,
         further_s=None if round_s is None else further * round_s,
         null_reasons=_reasons(n, few=few, timed=round_s is not None),
@@ -385,7 +391,7 @@ def _reasons(n: int, *, few: bool, timed: bool) -> dict[str, Any]:
     reasons = {}
     if few:
         needed = FEWEST_FOR_CONFIDENCE
-        reasons["half_width"] = because("few_processes", n_processes=n, n_needed=needed)
+        reasons["not_excluded"] = because("few_processes", n_processes=n, n_needed=needed)
     if not timed:
         reasons["further_s"] = because("not_recorded")
     return reasons
@@ -398,8 +404,21 @@ def _reach(comparison: Comparison) -> float | None:
     return (math.log(comparison.high) - math.log(comparison.low)) / 2
 
 
-def _share(reach: float) -> float:
-    return math.expm1(min(reach, LARGEST_EXPONENT))
+def _end(comparison: Comparison, verdict: str) -> float | None:
+    """Return the logarithm of the largest difference that is not excluded, as a verdict says."""
+    if comparison.low is None or comparison.high is None:
+        return None
+    return math.log(comparison.high) if verdict in {"slower", "more"} else -math.log(comparison.low)
+
+
+def _wanted(reach: float | None, end: float | None, limit: float) -> float:
+    """Return how far an interval may reach that shows a limit, all as logarithms.
+
+    Of what is equal it may reach to the limit; around another middle, as far as that is from it.
+    """
+    if reach is None or end is None or reach > limit:
+        return limit
+    return abs(limit - (end - reach)) or limit
 
 
 def _rounds_for(reach: float | None, n: int, wanted: float) -> int:
