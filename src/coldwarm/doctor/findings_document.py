@@ -229,6 +229,12 @@ _NOTHING = "Nothing to change was found."
 _NOTHING_SEEN = "Nothing to change was found in what could be seen."
 _NOTHING_LARGE = f"Nothing that matters was found: all of it is less than {SMALL:.0%} of the time."
 _UNKNOWN = "Nothing could be watched."
+_MOSTLY, _WORTH_PROFILING_S = 0.5, 1.0
+"""Share of the time, and its seconds, from which a profiler is named for what is not looked at."""
+_PROFILE = (
+    " {left} of {total} are neither imports nor compiling: python -m cProfile -s tottime FILE shows"
+    " where, also the conversion of arguments at each call."
+)
 
 
 def headline(report: DoctorReport) -> str:
@@ -310,14 +316,24 @@ def first_change(report: DoctorReport) -> str:
     if not report.findings:
         if not is_known(report):
             return _UNKNOWN
-        return _NOTHING_SEEN if report.unseen else _NOTHING
+        return f"{_NOTHING_SEEN if report.unseen else _NOTHING}{_elsewhere(report.account)}"
     one = report.findings[0]
     if is_small(one, report.account.total_s):  # then all others are: those that matter come first
-        return _NOTHING_LARGE
+        return f"{_NOTHING_LARGE}{_elsewhere(report.account)}"
     saves = f"; saves about {units.duration(one.saving_s)}" if one.saving_s else ""
     if saves and one.n_processes > 1:
         saves += f" in one of {one.n_processes} processes"
     return f"Change first: {place(one.path)}:{one.line}, {change_of(one)}{saves}."
+
+
+def _elsewhere(account: Account) -> str:
+    """Return what shows more where most of the time is none that is looked at here."""
+    watched = ("import_s", "devices_s", *_COMPILING)
+    left_s = account.total_s - sum(getattr(account, name) or 0.0 for name in watched)
+    if left_s < _MOSTLY * account.total_s or left_s < _WORTH_PROFILING_S:
+        return ""
+    left, total = units.duration(left_s), units.duration(account.total_s)
+    return _PROFILE.format(left=left, total=total)
 
 
 def named_parts(account: Account) -> list[tuple[str, str, float]]:
