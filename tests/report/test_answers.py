@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Verdict = Literal["faster", "slower", "same", "undecided"]
 JOB = conftest.Job(modes=(conftest.WARM,))
 EVERYONE = ["numpy", "jax", "numba"]
-MOST_ROWS = 3
+MOST_ROWS = 4
 
 
 def judged(candidate: str, verdict: Verdict, ratio: float) -> CaseResult:

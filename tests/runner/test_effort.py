@@ -76,6 +76,21 @@ def test_the_baseline_is_measured_beside_what_is_open(cases: list[Case]) -> None
     assert sorted(again(cases, seen), key=cases.index) == [base, unclear]
 
 
+@pytest.mark.parametrize(("base_s", "is_paired"), [(0.2, True), (0.9, False)])
+def test_a_cheap_baseline_has_the_same_rounds_as_a_case_whose_figure_is_open(
+    cases: list[Case],
+    base_s: float,
+    is_paired: bool,  # noqa: FBT001 - of a table
+) -> None:
+    base, far, _ = cases
+    noisy = [20 * one for one in NOISY]
+    seen = [*measured(base, [*EQUAL, 1.0, 1.0]), *measured(far, noisy)]
+    costs = {base.id: base_s, far.id: 1.0}
+    chosen = again([base, far], seen, costs_s=costs, time_budget_s=60.0, precision=0.02)
+    assert far in chosen
+    assert (base in chosen) == is_paired
+
+
 def near(share: float) -> list[float]:
     """Return starts that are so much slower than those of ``EQUAL``, and scatter by 0.5 %."""
     return [(1 + share) * one for one in (1.005, 0.995, 1.0, 1.004, 0.996, 1.0, 1.005, 0.995)]

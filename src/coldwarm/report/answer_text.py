@@ -31,7 +31,7 @@ _FOR_HALF = 4
 _SPARE = 1.3
 """A budget over the time of its processes: candidates are inspected first, and some retried."""
 _LONG_S, _MINUTE_S, _TENS_S = 180.0, 60, 10
-_MOST_ROWS = 3
+_MOST_ROWS = 4
 """Ranges of which each has a row; of more, open neighbours are told together."""
 
 
@@ -144,7 +144,7 @@ def _shown(by: ByCalls) -> list[CallRange]:
         ]
         if not pairs:
             break
-        place = min(pairs, key=lambda at: _width(found[at]) + _width(found[at + 1]))
+        place = min(pairs, key=lambda at: _lost(*found[at : at + 2]))
         one, other = found[place : place + 2]
         among = [name for name in by.candidates if name in {*one.among, *other.among}]
         joined = replace(one, to_calls=other.to_calls, among=among, cheapest=None, same_within=None)
@@ -154,6 +154,13 @@ def _shown(by: ByCalls) -> list[CallRange]:
 
 def _is_open(one: CallRange) -> bool:
     return one.cheapest is None and one.same_within is None
+
+
+def _lost(one: CallRange, other: CallRange) -> tuple[float, float]:
+    """Return how many candidates become open again, and where, if two ranges are told together."""
+    among = {*one.among, *other.among}
+    widths = [(len(among) - len(each.among), _width(each)) for each in (one, other)]
+    return sum(n * width for n, width in widths if n), sum(width for _, width in widths)
 
 
 def _width(one: CallRange) -> float:

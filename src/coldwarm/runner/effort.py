@@ -281,6 +281,8 @@ def _rounds_for(seen: Comparison, n: int, band: float, most: int) -> int:
     return next((k for k in numbers if scatter * reached(k, _SETTLED_DIFFERENT) <= away), most)
 
 
+_CHEAP = 0.5
+"""Share of a case's cost up to which its baseline is measured beside it in any case."""
 _FIGURE = 0.2
 """Worth of a precise figure, in settled verdicts."""
 _ALIKE = 4.0
@@ -357,8 +359,11 @@ class RoundChooser:
         if not any(open_):
             return None
         alone_s = self.cost_s(case, mode)
-        beside = baseline if open_.verdict else None
-        both_s = alone_s + (self.cost_s(beside, mode) if beside else 0.0)
+        beside_s = self.cost_s(baseline, mode) if baseline is not None else 0.0
+        # Only common rounds tell how totals differ, so a cheap baseline is there in each.
+        is_paired = open_.verdict or (not case.is_baseline and beside_s <= _CHEAP * alone_s)
+        beside = baseline if is_paired else None
+        both_s = alone_s + (beside_s if beside else 0.0)
         needs_per_s = (_FIGURE / (open_.figure * alone_s) if open_.figure else 0.0) + (
             1 / (open_.verdict * both_s) if open_.verdict else 0.0
         )
