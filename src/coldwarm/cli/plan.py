@@ -14,13 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from coldwarm.contracts.answer import Caches, Plan, Sweepable
+    from coldwarm.contracts.answer import Plan, Sweepable
     from coldwarm.contracts.result import CaseResult
     from coldwarm.stats.planning import Job
-
-
-_CACHES: dict[str, Caches] = {"empty": "cold", "filled": "warm", "kept": "kept"}
-"""By the words of the command line, those of the record."""
 
 
 @click.command("plan", cls=Command, example="coldwarm plan out/mine --calls 10000")
@@ -88,14 +84,14 @@ def _command(
     from coldwarm.report import plan_document as view
     from coldwarm.runner import recompute
     from coldwarm.stats.answers import answer
-    from coldwarm.stats.planning import Job
+    from coldwarm.stats.planning import CACHES, Job
 
     if shapes > calls:
         text = f"{shapes} shapes need as many calls, not {calls}: raise --calls to {shapes}"
         raise click.BadParameter(text, param_hint="--shapes")
     suite, cases, otherwise = recompute.read_run(run_in(directory))
     _output.tell(directory, otherwise)
-    job = Job(calls, shapes, processes, _CACHES[caches])
+    job = Job(calls, shapes, processes, CACHES[caches])
     groups = _groups(directory, cases, group)
     plans = _plans(groups, job, sweep)
     said = [answer(members) for members in groups.values()]

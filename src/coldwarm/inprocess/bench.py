@@ -9,10 +9,11 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from coldwarm.clock import TIME
 from coldwarm.contracts import codec
+from coldwarm.contracts.answer import PlanReport
 from coldwarm.contracts.policy import Policy
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.errors import ColdwarmError, UsageError
@@ -22,7 +23,7 @@ from coldwarm.inprocess import sending
 from coldwarm.inprocess import warm_calls as warm
 from coldwarm.inprocess.bench_result import NOT_ASKED, ShownResult, result_of
 from coldwarm.inprocess.sending import Given, NotCarriedError, count_call, name_of, target_of
-from coldwarm.report import answer_text
+from coldwarm.report import answer_text, plan_document
 from coldwarm.report import bench as bench_text
 from coldwarm.report.progress import open_progress
 from coldwarm.report.sentences import with_advice
@@ -33,6 +34,8 @@ from coldwarm.runner.functions.candidates import Setting
 from coldwarm.runner.functions.targets import Target, labelled, options
 from coldwarm.runner.spawn import Guard
 from coldwarm.stats.bench_report import bench_report
+from coldwarm.stats.costs import gather
+from coldwarm.stats.planning import CACHES, Job, plan
 
 if TYPE_CHECKING:
     import os
@@ -48,6 +51,7 @@ if TYPE_CHECKING:
     from coldwarm.report.document import Document
     from coldwarm.runner.suite import Outcome
 
+    CachesOfPlan = Literal["empty", "filled", "kept"]
     Several = Mapping[str, Callable[..., Any]] | Sequence[Callable[..., Any]]
 
 _ONE_AT_A_TIME = threading.RLock()
@@ -68,13 +72,13 @@ class BenchComparison(ShownResult):
             --json`` prints. Its first candidate is the reference.
         suite: The run as a whole, in seconds and in the order of its processes.
         cases: Everything about each candidate, the observations of its processes too.
-        plan: What the break-even is from; ``None``: not all of it was measured.
     """
 
     report: BenchReport
     suite: SuiteResult
     cases: dict[str, CaseResult]
-    plan: Plan | None = None
+    _planned: Plan | None = None
+    """What the break-even is from; ``None``: not all of it was measured."""
 
     @property
     def answered(self) -> Answer:
@@ -92,11 +96,49 @@ class BenchComparison(ShownResult):
         """For each cache mode who is the fastest, and all verdicts: part of the answer."""
         return self.answered.leads
 
+    def plan(self, calls: int, *, processes: int = 1, caches: CachesOfPlan = "kept") -> CallsPlan:
+        """Compute what so many calls in each process cost with each candidate, in seconds.
+
+        Args:
+            calls: Calls in each process.
+            processes: How many times the program is started.
+            caches: Compilation caches: ``empty`` or ``filled`` at each start, or ``kept``: empty
+                at the first one.
+
+        Raises:
+            UsageError: a number is below 1, or there are no such caches.
+        """
+        if calls < 1 or processes < 1 or caches not in CACHES:
+            text = (
+                f"calls={calls!r}, processes={processes!r}, caches={caches!r}: give whole numbers "
+                f"from 1, and one of {', '.join(CACHES)}"
+            )
+            raise UsageError(text)
+        group = gather(self.answered.workload, list(self.cases.values()))
+        planned = plan(group, Job(calls, 1, processes, CACHES[caches]))
+        report = PlanReport(
+            run_id=self.suite.run_id,
+            suite=self.suite.suite,
+            plans=[planned],
+            answers=self.report.answers,
+        )
+        return CallsPlan(report)
+
     def _document(self, *, ratios: bool = False) -> Document:
         cases = list(self.cases.values())
         return bench_text.document(
-            self.report, self.suite, cases, self.plan, ratios=ratios, budget=_in_python
+            self.report, self.suite, cases, self._planned, ratios=ratios, budget=_in_python
         )
+
+
+@dataclass(frozen=True, repr=False)
+class CallsPlan(ShownResult):
+    """What a number of calls costs: ``report`` is what ``coldwarm plan --json`` prints."""
+
+    report: PlanReport
+
+    def _document(self, *, ratios: bool = False) -> Document:  # noqa: ARG002 - it has no others
+        return plan_document.document(self.report)
 
 
 def _in_python(seconds: float) -> str:
@@ -295,9 +337,9 @@ class Benchmark:
 
 def _comparison_of(outcome: Outcome) -> BenchComparison:
     path = str(outcome.path)
-    report, plan = bench_report(outcome.suite, outcome.cases, path, Policy())
+    report, planned = bench_report(outcome.suite, outcome.cases, path, Policy())
     cases = {case.candidate: case for case in outcome.cases}
-    return BenchComparison(codec.without_secrets(report), outcome.suite, cases, plan)
+    return BenchComparison(codec.without_secrets(report), outcome.suite, cases, planned)
 
 
 def _refuse_names(call: Call) -> None:

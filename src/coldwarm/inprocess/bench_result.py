@@ -144,8 +144,8 @@ class BenchResult(ShownResult):
         if self.warm is not None:
             first = units.duration(self.first_call_s)
             remarks.append(
-                f"in this process: the first call took {first}; {_steady(self.warm)}; one process,"
-                " so no interval"
+                f"in this process: the first call took {first}, less where it was called before; "
+                f"{_steady(self.warm)}; one process, so no interval"
             )
         by_reason: dict[str, list[str]] = {}
         for what, reason in self.reasons.items():

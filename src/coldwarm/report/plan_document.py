@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from coldwarm.contracts.base import READINGS
 from coldwarm.contracts.reasons import because
-from coldwarm.report import answer_text, filled, units
+from coldwarm.report import filled, units
 from coldwarm.report.document import Cell, Document, Heading, Paragraph, name, table, terms
 from coldwarm.report.sentences import CAUTION_ADVICE, with_advice, words
 from coldwarm.report.units import count
@@ -40,12 +40,10 @@ EXTRAPOLATED = "beyond the calls that were measured: if later ones cost what the
 
 
 def document(report: PlanReport) -> Document:
-    """Return every group's plan with its answer, and once what the words mean."""
+    """Return every group's plan, and once what the words mean."""
     blocks: list[Block] = []
-    for plan, answer in zip(report.plans, report.answers, strict=True):
+    for plan in report.plans:
         blocks += _plan(plan)
-        said = ((one.label, one.pieces) for one in answer_text.lines(answer))
-        blocks += terms(said, "answer", answer_text.TITLE)
     blocks += terms(_legend(report.plans), "legend", "How to read this")
     return Document("coldwarm plan", tuple(blocks))
 

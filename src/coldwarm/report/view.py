@@ -187,7 +187,9 @@ def document(  # noqa: PLR0913 - what stands where, each by name
     if verbose:
         blocks += terms(view.care, "care", _CARE)
     elif view.groups:
-        blocks += terms(care.shortened(view.care), "brief")
+        # In Python there is no option that shows more.
+        in_terminal = budget in {budget_option, None}
+        blocks += terms(care.shortened(view.care) if in_terminal else view.care, "brief")
     blocks += terms((("not measured", why) for why in view.unavailable), "note")
     if verbose:
         blocks += terms(view.legend, "legend", "How to read this")

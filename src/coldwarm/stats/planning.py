@@ -221,6 +221,10 @@ def _pairs(known: Iterable[Costs]) -> list[BreakEven]:
     ]
 
 
+CACHES: dict[str, Caches] = {"empty": "cold", "filled": "warm", "kept": "kept"}
+"""By the words for a user, those of the record."""
+
+
 @dataclass(frozen=True)
 class Job:
     """Job to plan: ``calls`` in each process, among them ``shapes`` different ones.
