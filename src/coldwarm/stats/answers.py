@@ -20,7 +20,8 @@ named.
 from __future__ import annotations
 
 import math
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, cached_property
 from itertools import combinations, groupby, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -37,6 +38,7 @@ from coldwarm.stats.expected import middle_s
 from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_CONFIDENCE, paired_rows
 from coldwarm.stats.outcome import differing
 from coldwarm.stats.outcome import doubt_of_control as doubt
+from coldwarm.stats.ratio import CONFIDENCE as FOR_VERDICT
 from coldwarm.stats.ratio import THRESHOLD, far
 from coldwarm.stats.selection import counts
 
@@ -233,15 +235,20 @@ def by_calls(
     if len(compared) <= 1:
         nothing = _without_ranges(reading, because("no_other_total"), names, left_out)
         return replace(nothing, estimates=_of_few(known, NEEDED[reading]))
+    n_others = len(compared) - 1
+    error = _Error(
+        _ERROR / n_others / n_readings, min(1 - FOR_VERDICT, 2 * (1 - CONFIDENCE) / n_others)
+    )
     pairs = {
-        (place, other): dearer(compared[place], compared[other], NEEDED[reading])
+        (place, other): _Pair(
+            dearer(compared[place], compared[other], NEEDED[reading]), error, threshold
+        )
         for place in range(len(compared))
         for other in range(place + 1, len(compared))
     }
-    error = _ERROR / (len(compared) - 1) / n_readings
 
     def states(calls: Sequence[float]) -> list[_State]:
-        return _states(names, pairs, np.array(calls, dtype=np.float64), error, threshold)
+        return _states(names, pairs, np.array(calls, dtype=np.float64))
 
     found = list(_changes(states, _tried()))
     return ByCalls(
@@ -251,7 +258,7 @@ def by_calls(
         candidates=names,
         left_out=left_out,
         confidence=CONFIDENCE,
-        n_rounds=min(one.n for one in pairs.values()),
+        n_rounds=min(one.held.n for one in pairs.values()),
         measured_calls=measured_calls(compared),
     )
 
@@ -300,18 +307,14 @@ def _fault(one: Costs, needed: tuple[str, str, str]) -> Reason | None:
 
 
 def _states(
-    names: Sequence[str],
-    pairs: Mapping[tuple[int, int], Dearer],
-    calls: Floats,
-    error: float,
-    threshold: float,
+    names: Sequence[str], pairs: Mapping[tuple[int, int], _Pair], calls: Floats
 ) -> list[_State]:
     """Return what is known at each of these numbers of calls."""
     out = np.zeros((len(names), len(calls)), dtype=bool)
     lost = np.zeros((len(names), len(calls)), dtype=np.int64)
     alike: dict[tuple[int, int], Flags] = {}
-    for (place, other), held in pairs.items():
-        middle, sure, alike[place, other] = _signs(held, calls, error, threshold)
+    for (place, other), pair in pairs.items():
+        middle, sure, alike[place, other] = pair.signs(calls)
         out[place] |= sure > 0
         out[other] |= sure < 0
         lost[place] += middle > 0
@@ -328,15 +331,57 @@ def _states(
     ]
 
 
+class _Error(NamedTuple):
+    """Share of errors allowed to a pair."""
+
+    whole: float
+    """Of its totals, in each reading."""
+    alone: float
+    """Of a part that tells something by itself, in all readings: that of a verdict at most."""
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Two candidates, and how surely one is to be dearer at a number of calls."""
+
+    held: Dearer
+    error: _Error
+    threshold: float
+
+    def signs(self, calls: Floats) -> tuple[Signs, Signs, Flags]:
+        """Return what ``_signs`` does.
+
+        Who is surely dearer at two numbers of calls is so between them too: from the second call on
+        totals are nearly lines.
+        """
+        middle, sure, same = _signs(self.held, calls, self.error, self.threshold)
+        for side, (low, high) in self._spans.items():
+            between = (sure == 0) & (middle == side) & (calls >= low) & (calls <= high)
+            sure = np.where(between, np.int8(side), sure)
+        return middle, sure, same
+
+    @cached_property
+    def _spans(self) -> dict[int, tuple[float, float]]:
+        """The least and the largest number of calls at which each side is surely dearer."""
+        calls = np.array(_tried()[FEWEST - 1 :])
+        _, sure, _ = _signs(self.held, calls, self.error, self.threshold)
+        spans = {}
+        for side in (1, -1):
+            places = np.flatnonzero(sure == side)
+            if len(places) and not (sure[places[0] : places[-1]] == -side).any():
+                spans[side] = float(calls[places[0]]), float(calls[places[-1]])
+        return spans
+
+
 def _signs(
-    held: Dearer, calls: Floats, error: float, threshold: float
+    held: Dearer, calls: Floats, error: _Error, threshold: float
 ) -> tuple[Signs, Signs, Flags]:
     """Return which of two is the dearer at each number of calls, and which surely is: 1, the first.
 
     -1 is the other one, and 0: neither. Also whether they are surely the same.
     """
     few = held.n < FEWEST_FOR_CONFIDENCE
-    middle, low, high = held.bounded(calls, 1 - (error / _FEW if few else error))
+    middle, low, high = held.bounded(calls, 1 - (error.whole / _FEW if few else error.whole))
     band = held.band(calls, threshold)
     same = (low >= -band) & (high <= band) & (not few)
     least, greatest = held.extent(calls)
@@ -348,7 +393,7 @@ def _signs(
     return _sides(middle > 0, middle < 0), np.where(sure == 0, by_parts, sure), same
 
 
-def _sure_by_parts(parts: Parts, calls: Floats, error: float) -> Signs:
+def _sure_by_parts(parts: Parts, calls: Floats, error: _Error) -> Signs:
     """Return which of two is surely the dearer, by the bounds of its start and of its later calls.
 
     The ratio of two totals is the mean of the ratios of their parts, weighted by the share of the
@@ -356,17 +401,23 @@ def _sure_by_parts(parts: Parts, calls: Floats, error: float) -> Signs:
     """
     low, high = (np.full(len(calls), bound) for bound in (0.0, math.inf))
     one = calls == 1
-    low[one], high[one] = _ratios(parts.first[np.newaxis], error)
+    low[one], high[one] = _ratios(parts.first[np.newaxis], error.whole)
     two = calls == FEWEST
-    low[two], high[two] = _ratios(parts.two[np.newaxis], error)
+    low[two], high[two] = _ratios(parts.two[np.newaxis], error.whole)
     more = calls > FEWEST
     if more.any():
-        start = _ratios(parts.two[np.newaxis], error / 2)
-        later = _ratios(parts.later(calls[more]), error / 2)
+        start = _ratios(parts.two[np.newaxis], error.whole / 2)
+        later = _ratios(parts.later(calls[more]), error.whole / 2)
         shares = parts.share(calls[more])
         with np.errstate(invalid="ignore"):  # no bound, at a share of 0
             low[more] = np.minimum(*(s * start[0] + (1 - s) * later[0] for s in shares))
             high[more] = np.maximum(*(s * start[1] + (1 - s) * later[1] for s in shares))
+        # Who is dearer at the start and per call is so in between: one of these two must be wrong
+        # for that to be wrong, so each is told as verdicts are.
+        start = _ratios(parts.two[np.newaxis], error.alone)
+        later = _ratios(parts.later(calls[more]), error.alone)
+        low[more] = np.maximum(low[more], np.minimum(start[0], later[0]))
+        high[more] = np.minimum(high[more], np.maximum(start[1], later[1]))
     return _sides(low > 1, high < 1)
 
 
