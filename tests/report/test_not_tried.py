@@ -52,7 +52,7 @@ FACES = ("text", "html", "markdown")
 
 def _flat(text: str) -> str:
     """Return a text as it is read: in one line, without what draws it."""
-    return " ".join(unescape(re.sub(r"<[^>]+>", " ", text)).replace("\\", "").split())
+    return " ".join(unescape(re.sub(r"<[^>]+>|\\n", " ", text)).replace("\\", "").split())
 
 
 def _run(folder: Path, *arguments: str) -> str:
