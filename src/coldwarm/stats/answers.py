@@ -11,7 +11,8 @@ later calls, each from all rounds that have it (``breakeven.Parts``). Where one 
 is left, it is the cheapest. That the true one never drops out, at whichever number of calls and in
 whichever reading, is to hold with 95 %: each of the k - 1 others could push it out in each of m
 readings, so a pair is judged with 1 - 4 % / (k - 1) / m, and one of few rounds more surely yet
-(``_FEW``). ``benchmarks/answers.py`` simulates how often that holds.
+(``_FEW``). Where both parts of a pair point to one side, each is judged as verdicts are
+(``_Error``). ``benchmarks/answers.py`` simulates how often that holds.
 
 Below ``_FEWEST_ROUNDS`` rounds nothing is told: candidates with fewer processes are left out and
 named.

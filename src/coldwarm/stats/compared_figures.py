@@ -371,11 +371,11 @@ def unshown(  # noqa: PLR0913 - a figure, and what it was asked to show
         ),
         key=lambda one: math.inf if one[1] is None else one[1] - math.log1p(one[0]),
     )
-    wanted = math.log1p(limit)
-    if not few and end is not None and end <= wanted:
+    most = math.log1p(limit)
+    if not few and end is not None and end <= most:
         return None
     reach = _reach(comparison)
-    further = max(FEWEST_FOR_CONFIDENCE, _rounds_for(reach, n, _wanted(reach, end, wanted))) - n
+    further = max(FEWEST_FOR_CONFIDENCE, _rounds_for(reach, n, _wanted(reach, end, most))) - n
     return UnshownLimit(
         case=case,
         metric=comparison.metric,
