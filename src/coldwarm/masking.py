@@ -3,6 +3,9 @@
 It is applied where texts and values come in from the user's world (``runner.user_input``), where
 records are encoded, for files, the journal and JSON output alike, and where texts are shown.
 Masking the same text twice changes nothing more.
+
+What was unpacked or sent lies in a temporary folder for a while: there a text names the archive
+instead, or standard input (``call``).
 """
 
 from __future__ import annotations
@@ -225,9 +228,27 @@ _TELLS_NOTHING = re.compile(
 _LONG_WORD = re.compile(r"[\w+/=.:-]{16,}")
 
 
+_names_of: dict[str, str] = {}
+"""Temporary path to what texts call it."""
+_MOST_NAMED = 16
+
+
+def call(path: Path, name: str) -> None:
+    """Let texts call a temporary path by this name, errors after its end too."""
+    _names_of[str(path)] = _by_name(name)
+    while len(_names_of) > _MOST_NAMED:
+        del _names_of[next(iter(_names_of))]
+
+
+def _by_name(text: str) -> str:
+    for path, name in _names_of.items():
+        text = text.replace(path, name)
+    return text
+
+
 def masked(text: str) -> str:
     """Return a text with secrets as ``***`` and home folders as ``~``."""
-    return _masked(text, current())
+    return _masked(_by_name(text), current())
 
 
 def cleaned(value: Any, *, places: bool = True) -> Any:  # noqa: ANN401 - any JSON value
@@ -243,7 +264,7 @@ def cleaned(value: Any, *, places: bool = True) -> Any:  # noqa: ANN401 - any JS
 
 def _cleaned(value: Any, private: _Known) -> Any:  # noqa: ANN401 - as above
     if isinstance(value, str):
-        return _masked(value, private)
+        return _masked(_by_name(value) if private.folders else value, private)
     if isinstance(value, dict):
         value = _unlabelled(value)
         unnamed = private._replace(names=())

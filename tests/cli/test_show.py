@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -80,9 +81,11 @@ def test_standard_input_is_read_as_a_file_is(command: list[str], file: Path) -> 
         words = [sys.executable, "-m", "coldwarm", *command]
         done = subprocess.run(words, stdin=stream, capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr
+    assert tempfile.gettempdir() not in done.stdout + done.stderr
     if file.suffix == ".gz":
         assert done.returncode == 0
         assert "The answer" in done.stdout
+        assert not [line for line in done.stdout.splitlines() if line.endswith(" ")]
     else:
         assert done.returncode in {2, 3}
 

@@ -10,8 +10,8 @@ import rich_click as click
 
 from coldwarm.cli import _options
 from coldwarm.cli._commands import CommandGroup, is_quiet, with_example
-from coldwarm.cli._options import GZIP, say
-from coldwarm.cli._results import refuse_absent
+from coldwarm.cli._options import say
+from coldwarm.cli._results import is_archive, refuse_absent
 from coldwarm.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -252,9 +252,7 @@ def results_in(path: Path, stack: ExitStack) -> list[tuple[Path, Kind | None]]:
 
     refuse_absent(path)
     if path.is_file() and path.suffix != ".json":
-        with path.open("rb") as file:
-            is_packed = file.read(len(GZIP)) == GZIP
-        if not is_packed:
+        if not is_archive(path):
             text = f"{path} is no result; name the folder of one, or a snapshot's .tar.gz"
             raise UsageError(text)
         path = stack.enter_context(unpacked(path))

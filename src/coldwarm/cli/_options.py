@@ -226,6 +226,8 @@ def input_path(named: str) -> Path:
         return Path(named)
     import tempfile
 
+    from coldwarm import masking
+
     if sys.stdin.isatty():
         message = "- reads standard input, which is a terminal; name a file, or send one: < FILE"
         raise UsageError(message)
@@ -234,6 +236,7 @@ def input_path(named: str) -> Path:
     get_current_context().call_on_close(folder.cleanup)
     path = Path(folder.name) / ("stdin.tar.gz" if data.startswith(GZIP) else "stdin.json")
     path.write_bytes(data)
+    masking.call(path, "-")
     return path
 
 

@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING
 
 from click import get_current_context
 
+from coldwarm.cli._options import GZIP
 from coldwarm.errors import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-_ARCHIVES = (".tar.gz", ".tgz")
-"""Endings of a packed snapshot."""
 
 
 def refuse_absent(path: Path) -> None:
@@ -27,8 +25,11 @@ def refuse_absent(path: Path) -> None:
 
 
 def is_archive(path: Path) -> bool:
-    """Say whether a file is called as a packed snapshot is."""
-    return path.name.endswith(_ARCHIVES) and path.is_file()
+    """Say whether a file is compressed, as a packed snapshot is."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(GZIP)) == GZIP
 
 
 def run_in(path: Path) -> Path:
@@ -52,7 +53,7 @@ def run_in(path: Path) -> Path:
     if len(runs) == 1:
         return runs[0]
     named = ", ".join(f"{layout.RESULTS}/{one.name}" for one in runs)
-    text = f"{path.name} holds {named or 'no run'}, and this command takes one run"
+    text = f"{path} holds {named or 'no run'}, and this command takes one run"
     if runs:
         unpack = "unpack the archive with tar -xf, and " if packed else ""
         text += f": {unpack}name the folder of one"

@@ -50,7 +50,6 @@ def _command(context: click.Context, paths: tuple[Path, ...], form: str) -> None
 def _found(path: Path) -> Iterator[ArtifactFinding]:
     """Yield the state of each artifact in a place, which may be the archive of a snapshot."""
     from coldwarm.cli._results import is_archive
-    from coldwarm.errors import ContractError
     from coldwarm.publish.archive import unpacked
     from coldwarm.runner.recompute import validated
 
@@ -58,12 +57,7 @@ def _found(path: Path) -> Iterator[ArtifactFinding]:
         yield from validated(path)
         return
     with unpacked(path) as folder:
-        for one in validated(folder):
-            named = one.path.replace(str(folder), str(path), 1)
-            error = one.error and ContractError(
-                named, one.error.what, line=one.error.line, field=one.error.field
-            )
-            yield one._replace(path=named, error=error, fault=str(error) if error else None)
+        yield from validated(folder)
 
 
 def _row(finding: ArtifactFinding) -> dict[str, object]:

@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from coldwarm import wire
+from coldwarm import masking, wire
 from coldwarm.contracts.codec import decode_as
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.contracts.snapshot import PackageMade, SnapshotIndex
@@ -143,6 +143,7 @@ def unpacked(path: Path) -> Iterator[Path]:
         found = list(folder.iterdir())
         if len(found) != 1 or not found[0].is_dir():
             raise _ArchiveError(because("archive_of_several", file=str(path)))
+        masking.call(found[0], str(path))
         yield found[0]
 
 

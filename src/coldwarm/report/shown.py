@@ -9,7 +9,7 @@ their modules.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
 
 from rich.console import Console
 from rich.segment import Segment
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rich.console import ConsoleOptions, RenderableType
 
 _Value = TypeVar("_Value")
+_TRAILING = re.compile(r" +(?=\n)")
 _WORKFLOW = re.compile(r"##(?=\w*\[)")
 """Beginning of a workflow's command anywhere in a line."""
 
@@ -87,6 +88,19 @@ def use_color(*, always: bool) -> None:
     _color.update({"force_terminal": True} if always else {"color_system": None})
 
 
+class _Trimmed:
+    """A file that keeps no blanks before the end of a line, which would be copied with it."""
+
+    def __init__(self, file: IO[str]) -> None:
+        self._file = file
+
+    def write(self, text: str) -> int:
+        return self._file.write(_TRAILING.sub("", text))
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever a file has
+        return getattr(self._file, name)
+
+
 class PlainConsole(Console):
     """A console that shows text and obeys none: no markup in it, and nothing but plain characters.
 
@@ -98,6 +112,15 @@ class PlainConsole(Console):
         # In a notebook rich would make a cell's output of whatever is printed, also into a text.
         plain = {"markup": False, "emoji": False, "highlight": False, "force_jupyter": False}
         super().__init__(**{**plain, **_color, **options})
+
+    @property
+    def file(self) -> IO[str]:
+        """The file that it writes to."""
+        return cast("IO[str]", _Trimmed(super().file))
+
+    @file.setter
+    def file(self, file: IO[str]) -> None:
+        self._file = file
 
     def print(self, *objects: Any, **options: Any) -> None:  # noqa: ANN401 - as the base has it
         """Print, and cut no line at the edge of a terminal: it may be code."""
