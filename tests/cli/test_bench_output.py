@@ -95,7 +95,7 @@ def test_what_stands_in_the_way_of_an_answer_is_said_before_it_is_measured(tmp_p
     pytest.importorskip("numba")
     source = "import numba\ndef one():\n    return 1.0\ndef two():\n    return 1.0\n"
     (tmp_path / "both.py").write_text(source, encoding="utf-8")
-    once = ["--rounds", "1", "--max-rounds", "1"]
+    once = ["--rounds", "1", "--max-rounds", "1", "--verbose"]
     done = coldwarm("bench", "both.py:one", "both.py:two", *once, cwd=tmp_path)
     before = done.stderr.partition("measuring with")[0]
     assert "one, two: they share a file, so each first result has the import of numba" in before
