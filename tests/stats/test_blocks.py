@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tests.stats.test_summarise import WARM, observed
 
-from coldwarm.contracts.observation import Block, Judgement, Observation
+from coldwarm.contracts.observation import Block, Judgement, Observation, SharedCalls
 from coldwarm.contracts.reasons import Reason, Value, because
-from coldwarm.stats.ratio import compare_pairs, log_ratios
+from coldwarm.stats.ratio import compare_pairs, log_ratios, shared_ratios
 from coldwarm.stats.selection import warm_processes
 from coldwarm.stats.summarise import compare_case
 
@@ -84,18 +85,77 @@ def test_equal_work_is_hardly_ever_called_different_there() -> None:
         st.lists(st.floats(-0.5, 0.5).map(lambda x: round(x, 3)), min_size=3, max_size=6),
         min_size=2,
         max_size=9,
-    )
+    ),
+    st.lists(st.floats(-0.5, 0.5).map(lambda x: round(x, 3)), max_size=9),
 )
-def test_exchanging_the_sides_mirrors_everything(groups: list[list[float]]) -> None:
+def test_exchanging_the_sides_mirrors_everything(
+    groups: list[list[float]], shared: list[float]
+) -> None:
     pairs = {str(place): group for place, group in enumerate(groups)}
     flipped = {key: [-value for value in group] for key, group in pairs.items()}
-    one = compare_pairs("warm.call_s", "baseline", pairs)
-    other = compare_pairs("warm.call_s", "baseline", flipped)
+    one = compare_pairs("warm.call_s", "baseline", pairs, shared)
+    other = compare_pairs("warm.call_s", "baseline", flipped, [-value for value in shared])
     assert other.verdict == MIRRORED[one.verdict]
     assert one.low is not None
     assert one.high is not None
     assert other.low == pytest.approx(1 / one.high)
     assert other.high == pytest.approx(1 / one.low)
+
+
+def sharing(seen: Observation, other: str, more: float, n: int = 60) -> Observation:
+    """Let a process have called another candidate in turns, whose calls take ``more`` as long."""
+    own_s = np.random.default_rng(seen.round).normal(1e-3, 1e-6, n)
+    turns = SharedCalls(
+        other=other, own_s=own_s.tolist(), other_s=(own_s * more).tolist(), compiles=0
+    )
+    return replace(seen, shared_calls=[turns])
+
+
+def both(apart: float, shared: float, n: int = 4) -> Comparison:
+    """Judge two sides whose ratio is another one between processes and in one process."""
+    rng = np.random.default_rng(11)
+    turns = [np.ones(N_BLOCKS)] * n
+    theirs = [
+        sharing(replace(process(rng, k, flat), case="b"), "a", shared)
+        for k, flat in enumerate(turns)
+    ]
+    ours = [
+        sharing(replace(process(rng, k, flat, apart), case="a"), "b", 1 / shared)
+        for k, flat in enumerate(turns)
+    ]
+    return compare_case("b", theirs, ours, [WARM])[0]
+
+
+def test_processes_that_called_both_in_turns_decide_before_rounds_can() -> None:
+    found = both(1.03, 1.03)
+    assert found.verdict == "slower"
+    assert found.ratio == pytest.approx(1.03, abs=0.001)
+    basis = found.reason.parts[0].parts[0]
+    assert (basis.code, basis.values) == ("shared_processes", {"n_processes": 8})
+    assert both(1.0, 1.0).verdict == "same"
+    assert both(1 / 1.03, 1 / 1.03).verdict == "faster"
+
+
+def test_where_they_contradict_the_rounds_nothing_is_taken_from_them_and_that_is_told() -> None:
+    found = both(1.5, 1.03)
+    assert found.verdict == "undecided"
+    assert found.ratio == pytest.approx(1.5, abs=0.05)
+    assert "shared_otherwise" in {part.code for part in found.reason.parts}
+
+
+def test_memory_that_is_given_back_makes_them_count_for_nothing() -> None:
+    rng = np.random.default_rng(11)
+    seen = [
+        sharing(replace(process(rng, k, np.ones(N_BLOCKS)), case="a"), "b", 1.03) for k in range(5)
+    ]
+    others = [replace(one, case="b", shared_calls=[]) for one in seen]
+    sides = [warm_processes(one) for one in (seen, others)]
+    assert len(shared_ratios(*sides)) == 5
+    giving = [
+        replace(one, blocks=[replace(block, page_faults=10**6) for block in one.blocks])
+        for one in seen
+    ]
+    assert shared_ratios(warm_processes(giving), sides[1]) == []
 
 
 def test_processes_of_other_rounds_are_not_paired() -> None:

@@ -298,6 +298,25 @@ class OtherCalls(OtherCallSeconds, frozen=True, kw_only=True):
     null_reasons: dict[str, Reason] = {}
 
 
+class SharedCalls(Record, frozen=True, kw_only=True):
+    """Warm calls of this process's candidate and of another, in turns; part of no figure."""
+
+    other: Name
+    """The case whose function was called in turns with this one's."""
+    own_s: list[Seconds] = []
+    """Seconds of a call, in the order of the turns."""
+    other_s: list[Seconds] = []
+    """Those of the other candidate in the same turns."""
+    own_batch: Count = 1
+    """Calls of a turn."""
+    other_batch: Count = 1
+    compiles: Count | None = None
+    """Programs compiled during the turns."""
+    reason: Reason | None = None
+    """Why there are no turns."""
+    null_reasons: dict[str, Reason] = {}
+
+
 class Counts(Record, frozen=True, kw_only=True):
     """Counts of what was compiled by the end of the second call, and of calls in new shapes."""
 
@@ -354,6 +373,8 @@ class Observation(Record, frozen=True, kw_only=True):
     """By cache mode."""
     other_calls: OtherCalls | None = None
     """Other calls, for a process whose function is a user's own."""
+    shared_calls: list[SharedCalls] = []
+    """Turns with other candidates, whose functions it has loaded after its last block."""
     gate: Gate | None = None
     input_sha256: Sha256 | None = None
     bytecode: dict[str, Count] = {}

@@ -100,6 +100,22 @@ class UserFunction(Backend):
         for framework in needed:
             __import__(framework)
 
+    def beside(self, spec: "Mapping[str, Any]") -> "UserFunction":
+        """Return another function of the user's in this process, which is watched as this one.
+
+        A file that has been loaded, for itself or by this one, is not loaded again.
+        """
+        other = UserFunction(self.device)
+        other.take(spec)
+        other._arrivals = self._arrivals
+        known = sys.modules.get(spec["module"])
+        same = getattr(known, "__file__", None) == spec["path"] is not None
+        other._module = known if same else target.load(spec)
+        other._found = target.resolve(other._module, spec["name"])
+        if spec.get("sync"):
+            other._sync = target.resolve_sync(other._module, spec["sync"])
+        return other
+
     def device_init(self) -> None:
         """Ask JAX or CUDA for their devices, where the module has imported them.
 

@@ -133,7 +133,7 @@ def of_group(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> tuple[R
             for case, caution in _of_kind(cases, kind)
         ]
     remarks += _by_candidate(cases, "unsteady", "the warm call did not become steady")
-    remarks += _drifting(cases)
+    remarks += _drifting(cases) + _weak_ratios(cases)
     remarks += _by_candidate(cases, "bimodal", "the warm call has two levels")
     remarks += [
         Remark(
@@ -146,6 +146,20 @@ def of_group(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> tuple[R
     remarks += _counted_apart(cases)
     remarks += _by_candidate(cases, "bytecode", "loaded modules were parsed by every process")
     return tuple(remarks + _memory(cases) + _second_call(cases) + _other_calls(cases))
+
+
+_WEAK = ("shared_otherwise", "rounds_related")
+
+
+def _weak_ratios(cases: Sequence[CaseResult]) -> list[Remark]:
+    """Tell what speaks against a ratio whose verdict stands all the same."""
+    return [
+        Remark("ratio", f"{case.candidate}: {words(part)}", advice(part))
+        for case in cases
+        for verdict in case.comparisons
+        for part in verdict.reason.parts
+        if part.code in _WEAK
+    ]
 
 
 def of_suite(cases: Sequence[CaseResult]) -> tuple[Remark, ...]:

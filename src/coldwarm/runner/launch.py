@@ -35,6 +35,7 @@ from coldwarm.contracts.observation import (
     Observation,
     OtherCalls,
     ProcessTotals,
+    SharedCalls,
     Telemetry,
     first_result_s,
 )
@@ -215,11 +216,22 @@ class RunContext:
             "cache_settings": slot.cache_settings,
             "analyse": slot.analyse,
             "other_calls": slot.other_calls,
+            "shared": [self._shared_job(other) for other in slot.shared],
             "list_modules": False,
             # Such calls show their cost at the end of a cold process, and disturb none after them.
             "new_shapes": case.new_shapes and not slot.persistent and slot.mode in _EMPTY,
             "made": str(slot.root / _MADE) if prepared else None,
             "watch": self._watched(slot) if slot.mode in _EMPTY else None,
+        }
+
+    def _shared_job(self, case: Case) -> dict[str, Any]:
+        """Return what a process needs to call the function of another candidate."""
+        return {
+            "case": case.id,
+            "function": case.job["function"],
+            "seed": self.options.seed,
+            "reference": self.references[case.group],
+            "tolerance": case.workload.tolerances[case.dtype],
         }
 
     def _watched(self, slot: Slot) -> dict[str, Any]:
@@ -310,6 +322,8 @@ class Slot:
     analyse: bool = False
     other_calls: bool = False
     """Whether it shows, after its last word, what calls take that the timed loop does not make."""
+    shared: tuple[Case, ...] = ()
+    """Other candidates whose functions it calls in turns with its own, after its last word."""
     allocator: Allocator = "as_it_is"
     cache_settings: CacheSettings = "keep_all"
     hidden: frozenset[str] = frozenset()
@@ -405,6 +419,7 @@ class Running(Begun):
     """Its last word of what it measured; ``None``: it is alive."""
     other_calls: replies.OtherCallsReply | Reason | None = None
     """Or why there are none."""
+    shared_calls: list[SharedCalls] = field(default_factory=list)
     wall_s: float | None = None
     """From its spawn to its exit."""
     counted: bool = False
@@ -464,6 +479,7 @@ class Running(Begun):
                 self.other_calls = _other_calls(process)
             elif slot.persistent and "function" in slot.case.job:
                 self.other_calls = because("shown_by_others")
+            self.shared_calls = _shared_calls(process, slot.shared)
         except BaseException:
             process.kill()
             raise
@@ -550,6 +566,7 @@ class Running(Begun):
             loop=None if start.loop is None else start.loop.account(start.parts, by_name),
             blocks=self.blocks,
             other_calls=others,
+            shared_calls=self.shared_calls,
             evidence=found,
             judgements={str(mode): judgement for mode, judgement in judgements.items()},
             gate=gate,
@@ -760,6 +777,22 @@ def _other_calls(process: MeasuredProcess) -> replies.OtherCallsReply | Reason:
         return error.reason
     except OutOfTimeError:
         return because("no_time_left")
+
+
+def _shared_calls(process: MeasuredProcess, others: Iterable[Case]) -> list[SharedCalls]:
+    """Return what it shows in turns with other candidates; what it said before stays."""
+    found: list[SharedCalls] = []
+    for case in others:
+        try:
+            found.append(replies.receive(process, replies.SharedReply).calls())
+        except ProcessFailedError as error:
+            why = error.reason
+        except OutOfTimeError:
+            why = because("no_time_left")
+        else:
+            continue
+        return [*found, SharedCalls(other=case.id, reason=why, null_reasons={"compiles": why})]
+    return found
 
 
 def _explained(error: ProcessFailedError) -> ProcessFailedError:

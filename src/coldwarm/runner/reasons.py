@@ -133,6 +133,7 @@ _REASONS = {
     "no_other_answers": "the reference gave no answer to other data that could be compared",
     "other_data_differ": "its arguments are not those of the reference",
     "no_reference": "there is no other function to hold them against",
+    "other_settings": "the other candidate has changed settings or imported a framework",
     "calls_too_long": "a call takes {call_s:time}, too long for others beside those that are timed",
     "collector_off": "the program has switched off Python's garbage collector",
     "pages_as_left": "file pages are as the machine left them in every mode but first_ever",

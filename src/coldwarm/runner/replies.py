@@ -36,6 +36,7 @@ from coldwarm.contracts.observation import (
     Phase,
     PhaseCounts,
     ProcessTotals,
+    SharedCalls,
 )
 from coldwarm.contracts.reasons import Reason, because, missing
 from coldwarm.runner.spawn import MeasuredProcess, ProcessFailedError
@@ -328,6 +329,41 @@ class OtherCallsReply(OtherCallSeconds, frozen=True, kw_only=True, tag="other_ca
             unlike=self.unlike,
             folded=self.folded,
             null_reasons={**reasons, **stated},
+        )
+
+
+class SharedReply(Record, frozen=True, kw_only=True, tag="shared_calls"):
+    """Calls in turns with another candidate in the process."""
+
+    other: str
+    own_ns: list[_Moment] = msgspec.field(default_factory=list)
+    other_ns: list[_Moment] = msgspec.field(default_factory=list)
+    batches: tuple[Count, Count] = (1, 1)
+    compiles: Count | None = None
+    reason: _Stated | None = None
+
+    def calls(self) -> SharedCalls:
+        """Return the turns, in seconds for one call."""
+        own, other = self.batches
+        whole = (
+            len(self.own_ns) == len(self.other_ns)
+            and min((own, other, *self.own_ns, *self.other_ns)) > 0
+        )
+        if self.reason is not None or not self.own_ns or not whole:
+            why = (
+                because("garbage", text="shared_calls")
+                if self.reason is None
+                else _as_reason(self.reason)
+            )
+            return SharedCalls(other=self.other, reason=why, null_reasons={"compiles": why})
+        return SharedCalls(
+            other=self.other,
+            own_s=[one / own / 1e9 for one in self.own_ns],
+            other_s=[one / other / 1e9 for one in self.other_ns],
+            own_batch=own,
+            other_batch=other,
+            compiles=self.compiles,
+            null_reasons={"compiles": _NOT_TOLD} if self.compiles is None else {},
         )
 
 

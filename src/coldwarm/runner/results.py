@@ -246,7 +246,9 @@ _INTERLEAVING = (
     " in each, one process of every candidate of the same workload, size and dtype for"
     " every cache mode, in random order; warm blocks alternate between live processes in random"
     " order, and the processes that wait are stopped by signal; where no candidate uses more than"
-    " one processor, each turn of blocks runs bound to one, the next turn to the next"
+    " one processor, each turn of blocks runs bound to one, the next turn to the next;"
+    " a user's functions that need the same frameworks are called in turns in one process, too,"
+    " after its last word of its own"
 )
 
 

@@ -108,6 +108,8 @@ class Rounds:
     _made: set[str] = field(default_factory=set)
     """Cases whose artifacts were made in this part of the run."""
     _cost_s: dict[tuple[str, CacheMode], float] = field(default_factory=dict)
+    _staying: Sequence[Case] = ()
+    """Cases that have warm blocks in this round."""
     _killed: Counter[tuple[str, int]] = field(default_factory=Counter)
     """Case and round to its processes that were killed from outside in this part of the run."""
 
@@ -118,7 +120,7 @@ class Rounds:
             for case in cases:
                 if not self.ledger.done(case, mode, round_):
                     self._make(case, round_)
-        staying = wanted.get(WARM, ())
+        self._staying = staying = wanted.get(WARM, ())
         for mode in _COLD_ORDER:
             cases = [
                 case
@@ -238,6 +240,7 @@ class Rounds:
             persistent=persistent,
             analyse=persistent and stayed == 0,
             other_calls=stayed in shows if persistent else self._shows_alone(case, mode),
+            shared=self._shared(case) if persistent else (),
             hidden=self._hidden[case.id] | case.hidden,
         )
         root = self.place.work / "caches" / f"{case.id}-{round_}-{mode}-{slot.attempt}"
@@ -251,6 +254,17 @@ class Rounds:
         """Say whether the first process of a mode shows other calls: none with blocks will."""
         modes = self.place.options.cache_modes
         return WARM not in modes and mode == modes[0] and not self.ledger.good(case, mode)
+
+    def _shared(self, case: Case) -> tuple[Case, ...]:
+        """Return the candidates whose functions a process of the case calls beside its own."""
+        if self.place.options.deterministic:
+            return ()
+        return tuple(
+            other
+            for other in self._staying
+            if other.is_baseline != case.is_baseline
+            if _may_share(case, other, self.ledger)
+        )
 
     def _cold(self, case: Case, mode: CacheMode, round_: int) -> None:
         """Measure one process that ends after its second call; retry a rejected one."""
@@ -344,7 +358,8 @@ class Rounds:
             beside = [one for one in live if one not in plain]
             live = plain + self._turns.first(beside, shuffle)
             live = self._turns.run(live, shuffle)
-            if not any(running.slot.other_calls for running in live):  # which are timed alone
+            # What comes after the last words is timed alone.
+            if not any(one.slot.other_calls or one.slot.shared for one in live):
                 for running in live:
                     running.ask_to_end()
             while live:  # those beside first, as they use the caches of the plain ones
@@ -593,9 +608,12 @@ class _Turns:
     def _counts(self, live: Sequence[Running]) -> dict[str, int]:
         """Return how many blocks each case has."""
         options, plan = self.place.options, self._plan(live)
-        most_s = options.blocks * options.block_s
+        blocks = options.blocks
+        if options.time_budget_s is not None and all(running.slot.shared for running in live):
+            blocks = min(blocks, _BLOCKS_BESIDE)
+        most_s = blocks * options.block_s
         counts = {
-            running.slot.case.id: _block_count(self._seconds(running), options.blocks, most_s, plan)
+            running.slot.case.id: _block_count(self._seconds(running), blocks, most_s, plan)
             for running in live
         }
         for running in live:
@@ -655,7 +673,9 @@ class _Turns:
 _FIRST_CALLS, _FIRST_S = 256, 1.5
 """Warm calls that the first process of a case makes at least, and the seconds after which it makes
 no more for that: what a program does late, it is to show."""
-_FEWEST_BLOCKS = 4
+_FEWEST_BLOCKS, _BLOCKS_BESIDE = 4, 8
+"""Blocks of a process at least, and at most within a time budget where its calls in turns with the
+other candidate's show their ratio."""
 _PROCESSES_DIFFER = 0.005
 """How much processes of one program differ, relatively (``docs/explanation/trials.md``)."""
 
@@ -720,6 +740,38 @@ _MOST_KEPT = 5
 _THRESHOLDS = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "MALLOC_MMAP_MAX_")
 """Variables with which glibc adapts nothing. Another allocator comes by the last one."""
 _OTHERS = {"GLIBC_TUNABLES": "glibc.malloc.", "LD_PRELOAD": "alloc"}
+
+
+_LONG_FIRST_CALL_S = 1.5
+"""From which on another candidate's first call is too dear to be made once more."""
+
+
+def _may_share(case: Case, other: Case, ledger: Ledger) -> bool:
+    """Say whether the function of another candidate can be called in a process of a case.
+
+    It needs no other interpreter, environment or framework, and its first call is no long one.
+    """
+    ours, theirs = case.job.get("function"), other.job.get("function")
+    if ours is None or theirs is None or _setting(case) != _setting(other):
+        return False
+    if any(one["calls"] or one["carried"] for one in (ours, theirs)) or case.device == "gpu":
+        return False
+    if ours["module"] == theirs["module"] and ours["path"] != theirs["path"]:
+        return False  # the same file of two commits
+    seen, beside = ledger.good(case, WARM), ledger.good(other, WARM)
+    if any(one.reason is not None for own in seen for one in own.shared_calls):
+        return False
+    if not seen or not beside:
+        return True
+    last, first_s = (seen[-1], beside[-1]), beside[-1].phase_s("first_call")
+    alike = last[0].versions == last[1].versions and last[0].settings == last[1].settings
+    steady = not any(gives_back(one.blocks) for one in last)
+    return alike and steady and (first_s is None or first_s <= _LONG_FIRST_CALL_S)
+
+
+def _setting(case: Case) -> tuple[object, ...]:
+    search = case.job["function"]["search"]
+    return case.python, dict(case.variables), case.device, sorted(case.backend.caches), search
 
 
 def _early(options: Options, round_: int) -> bool:

@@ -56,13 +56,14 @@ from coldwarm.stats.intervals import (
     paired,
     range_confidence,
 )
+from coldwarm.stats.selection import gives_back
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Unpack
 
     from coldwarm.contracts.answer import Verdict
-    from coldwarm.contracts.observation import Block
+    from coldwarm.contracts.observation import Block, SharedCalls
     from coldwarm.contracts.reasons import Reason
     from coldwarm.stats.selection import WarmProcess
 
@@ -138,17 +139,33 @@ def compare(
 
 
 def compare_pairs(
-    metric: str, baseline: str, pairs: Mapping[str, Sequence[float]], **limits: Unpack[Criteria]
+    metric: str,
+    baseline: str,
+    pairs: Mapping[str, Sequence[float]],
+    shared: Sequence[float] = (),
+    **limits: Unpack[Criteria],
 ) -> Comparison:
     """Compare a candidate with its baseline by log-ratios of what ran next to each other.
 
     ``pairs`` maps two rounds or more to the log-ratios of a round (see ``log_ratios``). A round's
-    figure is the median of its pairs.
+    figure is the median of its pairs. ``shared`` are those of processes that called both: where
+    there are enough, and the rounds do not contradict them, the verdict is theirs.
     """
     groups = list(pairs.values())
     basis = because("block_pairs", n_pairs=sum(map(len, groups)), n_rounds=len(groups))
-    found = _of_rounds(group_medians(groups).tolist(), basis)
-    return compare_differences(metric, baseline, found, **limits)
+    apart_ = _of_rounds(group_medians(groups).tolist(), basis)
+    if len(shared) < FEWEST_FOR_CONFIDENCE:
+        return compare_differences(metric, baseline, apart_, **limits)
+    both = because("shared_processes", n_processes=len(shared))
+    together = _of_rounds(shared, both)
+    ends = [found.bounded(CONFIDENCE) for found in (apart_, together)]
+    if max(one.low for one in ends) <= min(one.high for one in ends):
+        return compare_differences(metric, baseline, together, **limits)
+    judged = compare_differences(metric, baseline, apart_, **limits)
+    why = because(
+        "several", judged.reason, because("shared_otherwise", shared_ratio=_exp(ends[1].middle))
+    )
+    return replace(judged, reason=why)
 
 
 def _differences(ours: Rounds, theirs: Rounds) -> Differences:
@@ -320,6 +337,38 @@ def log_ratios(
     }
     kept = {number: pairs for number, pairs in rounds.items() if len(pairs) >= _FEWEST_PAIRS}
     return kept if len(kept) >= fewest_common(len(first), len(second)) else None
+
+
+_SETTLED = 1 / 3
+"""Share of the turns in a process after which those that count begin: others may warm up."""
+
+
+def shared_ratios(ours: Sequence[WarmProcess], theirs: Sequence[WarmProcess]) -> list[float]:
+    """Return the log-ratio of calls, ours over theirs, in each process that called both.
+
+    None where page faults may cost calls a share that matters: how much memory a process gives back
+    depends on what else it has called.
+    """
+    processes = [*ours, *theirs]
+    if any(gives_back(one.observation.blocks) for one in processes):
+        return []
+    found = [*_in_turns(ours, theirs), *(-value for value in _in_turns(theirs, ours))]
+    return found if len(found) >= FEWEST_FOR_INTERVAL else []
+
+
+def _in_turns(own: Sequence[WarmProcess], others: Sequence[WarmProcess]) -> list[float]:
+    """Return the log-ratio of own calls over those of the other candidate, for each process."""
+    names = {one.observation.case for one in others}
+    return [
+        float(np.median(np.log(np.divide(turns.own_s, turns.other_s)[_settled(turns) :])))
+        for one in own
+        for turns in one.observation.shared_calls
+        if turns.other in names and turns.compiles == 0 and turns.own_s
+    ]
+
+
+def _settled(turns: SharedCalls) -> int:
+    return int(len(turns.own_s) * _SETTLED)
 
 
 def scatter(ours: Sequence[Block], theirs: Sequence[Block] | None) -> float | None:

@@ -68,6 +68,9 @@ _REASONS = {
     "separate_costs": "too few rounds have all of the costs",
     "by_order": "the sorted totals of {n_rounds:# round}",
     "by_student": "{n_rounds:# round}, assumed to be log-normal",
+    "shared_processes": "{n_processes:# process} that called both in turns",
+    "shared_otherwise": "processes that call both in turns show a ratio of {shared_ratio:.3g},"
+    " separate ones another: the verdict is of these",
     "block_pairs": "{n_pairs:# pair} of blocks in {n_rounds:# round}",
     "most_common": "{parts} (and {n_others:# other reason})",
     "imprecise": "precision ±{reached_share:.1%}, not the ±{asked_share:.1%} asked for",

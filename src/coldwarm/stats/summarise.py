@@ -17,7 +17,7 @@ from coldwarm.contracts.reasons import because, distinct
 from coldwarm.contracts.result import ColdSummary, SteadyState, WarmSummary
 from coldwarm.stats.cautions import case_warnings, kept_itself
 from coldwarm.stats.intervals import paired, precision_of, summary
-from coldwarm.stats.ratio import compare, compare_pairs, log_ratios
+from coldwarm.stats.ratio import compare, compare_pairs, log_ratios, shared_ratios
 from coldwarm.stats.selection import (
     GAIN,
     WarmProcess,
@@ -273,7 +273,7 @@ def _compare_warm(
     sides = [warm_processes(side) for side in (ours, theirs)]
     pairs = log_ratios(*sides)
     if pairs is not None:
-        judged = compare_pairs("warm.call_s", baseline, pairs, **limits)
+        judged = compare_pairs("warm.call_s", baseline, pairs, shared_ratios(*sides), **limits)
     else:
         first, second = (by_round((p.observation, p.steadiness.samples) for p in s) for s in sides)
         judged = compare("warm.call_s", baseline, first, second, **limits)

@@ -131,6 +131,7 @@ def _measure(job: "Mapping[str, Any]", reader: int, writer: int, entered_ns: int
     phases = Phases()
     loaded_ns = now_ns()
     prepared, first, parts = _start(job, backend, workload, phases)
+    start_s = (now_ns() - entered_ns) / 1e9
     # The first result is there: from here on the harness may import what it likes.
     from coldwarm.worker import account, loop
 
@@ -162,6 +163,10 @@ def _measure(job: "Mapping[str, Any]", reader: int, writer: int, entered_ns: int
     told = account.call_otherwise(prepared)
     if told is not None:
         wire.write_all(writer, wire.encode(told))
+    for other in job.get("shared") or ():
+        from coldwarm.worker import shared
+
+        wire.write_all(writer, wire.encode(shared.measure(prepared, other, start_s)))
     sys.stdout.flush()
     os.close(writer)
 

@@ -1,0 +1,242 @@
+"""How much of the scatter between processes of one program forks and shared processes keep.
+
+``python -m benchmarks.nested [--kinds jax torch] [--save]``. Two equal sides alternate by single
+calls on one processor for half a second, which gives the median log-ratio of a pair. *Fresh* pairs
+are processes that have imported everything themselves. *Forks* are nested: pairs of forks in each
+of several pairs of templates, which have imported the framework and the file. If forks of one
+template scatter as fresh processes do, they may stand for them; what is between templates alone
+they would hide. In *shared* processes both sides are called, each from a module and an input of its
+own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import math
+import os
+import random
+import socket
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.trials.settings import HERE, KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+RESULTS = Path(__file__).parent / "results" / "nested.json"
+WARM = ("numpy", "jax", "torch", "numba")
+TEMPLATES, FORKS, FRESH, SECONDS, WARM_UP, FEWEST = 6, 6, 24, 0.5, 60, 5
+
+
+def made(kind: str, name: str) -> Callable[[], float]:
+    """Return what makes one call of a kind's function and tells its seconds; warm."""
+    import numpy as np
+
+    one = KINDS[kind]
+    function = getattr(loaded(kind, name), f"units_{one.base}")
+    shape = [int(size) for size in one.shape.split(",")]
+    kept = "f8" if one.framework == "numpy" else "f4"
+    given: Any = np.random.default_rng(1).standard_normal(shape).astype(kept)
+    wait: Callable[[Any], Any] = id
+    if one.framework == "jax":
+        import jax
+
+        given, wait = jax.numpy.asarray(given), jax.block_until_ready
+    elif one.framework == "torch":
+        import torch
+
+        given = torch.from_numpy(given)
+
+    def call() -> float:
+        begin = time.perf_counter()
+        wait(function(given))
+        return time.perf_counter() - begin
+
+    for _ in range(WARM_UP):
+        call()
+    return call
+
+
+def loaded(kind: str, name: str) -> Any:
+    """Import a kind's file under a name."""
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, HERE / KINDS[kind].file)
+        if spec is None or spec.loader is None:
+            sys.exit(f"{KINDS[kind].file} is not there")
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+def alternated(sides: Sequence[Callable[[], float]], rng: random.Random) -> float:
+    """Return the median log-ratio of calls of the first over those of the second."""
+    found: list[float] = []
+    ends = time.perf_counter() + SECONDS
+    while time.perf_counter() < ends or len(found) < FEWEST:
+        first = rng.randrange(2)
+        took = {side: sides[side]() for side in (first, 1 - first)}
+        found.append(math.log(took[0] / took[1]))
+    return statistics.median(found)
+
+
+def serve(path: str, kind: str) -> None:
+    """Be a template: fork for each line of standard input a process that calls when asked."""
+    loaded(kind, "subject")
+    print("ready", flush=True)
+    for line in sys.stdin:
+        if os.fork() == 0:
+            os.sched_setaffinity(0, {int(line)})
+            call = made(kind, "subject")
+            link = socket.socket(socket.AF_UNIX)
+            link.connect(path)
+            while link.recv(1):
+                link.sendall(struct.pack("d", call()))
+            os._exit(0)
+
+
+def share(kind: str, core: int, seed: int) -> None:
+    """Call both sides in this process and print their log-ratio."""
+    os.sched_setaffinity(0, {core})
+    rng = random.Random(seed)  # noqa: S311 - an order, not a secret
+    print(alternated([made(kind, "one"), made(kind, "other")], rng))
+
+
+class Template:
+    """A process that has imported everything, and forks."""
+
+    def __init__(self, kind: str, listener: socket.socket) -> None:
+        """Start it and wait until it is ready."""
+        self._listener = listener
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.nested", "serve", listener.getsockname(), kind],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        self._pipes = (self._process.stdin, self._process.stdout)
+        if self._pipes[1] is not None:
+            self._pipes[1].readline()
+
+    def fork(self, core: int) -> socket.socket:
+        """Return the line to a new fork."""
+        if self._pipes[0] is not None:
+            self._pipes[0].write(f"{core}\n")
+            self._pipes[0].flush()
+        return self._listener.accept()[0]
+
+    def end(self) -> None:
+        """Let it end."""
+        self._process.communicate()
+
+
+def _caller(link: socket.socket) -> Callable[[], float]:
+    def call() -> float:
+        link.sendall(b"c")
+        return float(struct.unpack("d", link.recv(8))[0])
+
+    return call
+
+
+def pair(sides: Sequence[Template], core: int, rng: random.Random) -> tuple[float, float]:
+    """Return the log-ratio of a fork of each side, and the seconds until they were warm."""
+    begin = time.perf_counter()
+    links = [side.fork(core) for side in sides]
+    forked_s = time.perf_counter() - begin
+    ratio = alternated([_caller(link) for link in links], rng)
+    for link in links:
+        link.close()
+    return ratio, forked_s
+
+
+def components(groups: Sequence[Sequence[float]]) -> tuple[float, float]:
+    """Return the standard deviations between forks of a template, and between templates."""
+    within = statistics.fmean(statistics.variance(group) for group in groups)
+    n = statistics.fmean(map(len, groups))
+    between = statistics.variance([statistics.fmean(group) for group in groups]) - within / n
+    return math.sqrt(within), math.sqrt(max(0.0, between))
+
+
+def measure(kind: str, rng: random.Random) -> dict[str, Any]:
+    """Return the figures of a kind: standard deviations of log-ratios, and seconds of a pair."""
+    cores = sorted(os.sched_getaffinity(0))
+    groups: list[list[float]] = []
+    fresh: list[float] = []
+    shared: list[float] = []
+    seconds: dict[str, list[float]] = {"forks": [], "fresh": [], "shared": []}
+    with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(f"{folder}/line")
+        listener.listen()
+
+        def templates() -> list[Template]:
+            return [Template(kind, listener), Template(kind, listener)]
+
+        for _ in range(TEMPLATES):
+            both = templates()
+            found = [pair(both, cores[k % len(cores)], rng) for k in range(FORKS)]
+            groups.append([ratio for ratio, _ in found])
+            seconds["forks"] += [took + SECONDS for _, took in found]
+            for one in both:
+                one.end()
+            for k in range(FRESH // TEMPLATES):
+                core = cores[k % len(cores)]
+                begin = time.perf_counter()
+                both = templates()
+                fresh.append(pair(both, core, rng)[0])
+                for one in both:
+                    one.end()
+                seconds["fresh"].append(time.perf_counter() - begin)
+                begin = time.perf_counter()
+                words = [*("share", kind), str(core), str(rng.randrange(10**6))]
+                asked = [sys.executable, "-m", "benchmarks.nested", *words]
+                done = subprocess.run(asked, capture_output=True, text=True, check=True)
+                shared.append(float(done.stdout))
+                seconds["shared"].append(time.perf_counter() - begin)
+    within, between = components(groups)
+    return {
+        "kind": kind,
+        "forks": within,
+        "templates": between,
+        "fresh": statistics.stdev(fresh),
+        "shared": statistics.stdev(shared),
+        "seconds": {name: statistics.median(took) for name, took in seconds.items()},
+        "ratios": {"forks": groups, "fresh": fresh, "shared": shared},
+    }
+
+
+def main() -> int:
+    """Measure, print a row for each kind and return 0."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.nested", description=__doc__)
+    parser.add_argument("--kinds", nargs="+", choices=WARM, default=WARM)
+    parser.add_argument("--save", action="store_true", help=f"write {RESULTS.name} as well")
+    asked = parser.parse_args()
+    rng = random.Random(7)  # noqa: S311 - an order, not a secret
+    rows = []
+    for kind in asked.kinds:
+        row = measure(kind, rng)
+        rows.append(row)
+        shown = (f"{k} {100 * row[k]:.2f} %" for k in ("fresh", "forks", "templates", "shared"))
+        took = (f"{name} {value:.2f} s" for name, value in row["seconds"].items())
+        print(kind, *shown, *took, sep=" · ", flush=True)
+    if asked.save:
+        RESULTS.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["serve", path, kind]:
+            serve(path, kind)
+        case ["share", kind, core, seed]:
+            share(kind, int(core), int(seed))
+        case _:
+            sys.exit(main())

@@ -1,0 +1,133 @@
+"""Functions of one framework are called in turns in one process too, where nothing forbids it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.functions.conftest import Desk
+
+pytestmark = pytest.mark.slow
+
+WORK = """
+    import numpy as np
+
+    X = np.linspace(0.0, 1.0, 1000)
+
+    def work(turns):
+        y = X
+        for _ in range(turns):
+            y = np.cos(X + 0.5 * y)
+        return y
+
+    def less():
+        return work(100)
+
+    def more():
+        return work(110)
+"""
+OTHER = """
+    from work import work
+
+    def elsewhere():
+        return work(100)
+"""
+RUNS = ("--warm-only", "--rounds", "3", "--max-rounds", "3")
+
+
+def turns(desk: Desk, case: str) -> list[dict[str, Any]]:
+    """Return what the processes of a case show in turns with others."""
+    return [one for seen in desk.case(case)["observations"] for one in seen["shared_calls"]]
+
+
+def test_a_tenth_more_work_is_told_by_three_rounds(desk: Desk) -> None:
+    desk.write("work.py", WORK)
+    done = desk.bench("work.py:less", "work.py:more", *RUNS)
+    assert done.code == 0, done.err
+    for case, other in (("less", "more"), ("more", "less")):
+        found = turns(desk, case)
+        assert [one["other"] for one in found] == [other] * 3
+        assert [one["compiles"] for one in found] == [0] * 3
+        assert all(len(one["own_s"]) == len(one["other_s"]) > 5 for one in found)
+    (warm,) = desk.case("more")["comparisons"]
+    assert warm["verdict"] == "slower"
+    assert warm["ratio"] == pytest.approx(1.1, abs=0.04)
+    assert "shared_processes" in str(warm["reason"])
+
+
+def test_functions_of_two_files_share_a_process_and_three_candidates_with_the_baseline(
+    desk: Desk,
+) -> None:
+    desk.write("work.py", WORK)
+    desk.write("other.py", OTHER)
+    done = desk.bench("work.py:less", "work.py:more", "other.py:elsewhere", *RUNS)
+    assert done.code == 0, done.err
+    assert {one["other"] for one in turns(desk, "less")} == {"more", "elsewhere"}
+    assert {one["other"] for one in turns(desk, "elsewhere")} == {"less"}
+    assert not [one for one in turns(desk, "elsewhere") if one["reason"]]
+
+
+FLUSHING = """
+    import torch
+
+    torch.set_default_dtype(torch.float64)
+    X = torch.linspace(0.0, 1.0, 100)
+
+    def changed():
+        return torch.cos(X)
+"""
+PLAIN = """
+    import torch
+
+    X = torch.linspace(0.0, 1.0, 100, dtype=torch.float64)
+
+    def plain():
+        return torch.cos(X)
+"""
+ONCE = """
+    import numpy as np, sys
+
+    def once():
+        if "work" in sys.modules:
+            raise SystemExit(7)
+        return np.ones(100) * 2
+"""
+TWICE = """
+    import numpy as np
+
+    def twice():
+        return np.ones(100) * 2
+"""
+
+
+def test_a_framework_that_the_other_side_has_not_is_never_brought_there(desk: Desk) -> None:
+    pytest.importorskip("jax")
+    desk.write("twice.py", TWICE)
+    desk.write("jitted.py", "import jax\n@jax.jit\ndef jitted():\n    return jax.numpy.ones(100)*2")
+    done = desk.bench("twice.py:twice", "jitted.py:jitted", *RUNS)
+    assert done.code == 0, done.err
+    assert turns(desk, "twice") == turns(desk, "jitted") == []
+
+
+def test_a_side_that_changes_settings_shares_no_process(desk: Desk) -> None:
+    pytest.importorskip("torch")
+    desk.write("plain.py", PLAIN)
+    desk.write("changed.py", FLUSHING)
+    done = desk.bench("plain.py:plain", "changed.py:changed", *RUNS)
+    assert done.code == 0, done.err
+    reasons = [one["reason"]["code"] for one in turns(desk, "plain")]
+    assert reasons == ["other_settings"]
+    assert "shared" not in str(desk.case("changed")["comparisons"])
+
+
+def test_what_goes_wrong_beside_another_costs_no_process(desk: Desk) -> None:
+    desk.write("work.py", WORK)
+    desk.write("once.py", ONCE)
+    done = desk.bench("work.py:less", "once.py:once", "--no-check", *RUNS)
+    assert done.code == 0, done.err
+    assert [one["reason"]["code"] for one in turns(desk, "less")] == ["exception"]
+    for case in ("less", "once"):
+        seen = desk.case(case)["observations"]
+        assert [one["status"] for one in seen] == ["ok"] * 3
