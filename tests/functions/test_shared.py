@@ -87,11 +87,11 @@ PLAIN = """
         return torch.cos(X)
 """
 ONCE = """
-    import numpy as np, sys
+    import numpy as np, os, sys
 
     def once():
         if "work" in sys.modules:
-            raise SystemExit(7)
+            {}
         return np.ones(100) * 2
 """
 TWICE = """
@@ -122,12 +122,18 @@ def test_a_side_that_changes_settings_shares_no_process(desk: Desk) -> None:
     assert "shared" not in str(desk.case("changed")["comparisons"])
 
 
-def test_what_goes_wrong_beside_another_costs_no_process(desk: Desk) -> None:
+@pytest.mark.parametrize(
+    ("ending", "code"),
+    [("raise SystemExit(7)", "exception"), ("os._exit(7)", "exited"), ("os.abort()", "signal")],
+)
+def test_what_goes_wrong_beside_another_costs_no_process(
+    desk: Desk, ending: str, code: str
+) -> None:
     desk.write("work.py", WORK)
-    desk.write("once.py", ONCE)
+    desk.write("once.py", ONCE.format(ending))
     done = desk.bench("work.py:less", "once.py:once", "--no-check", *RUNS)
     assert done.code == 0, done.err
-    assert [one["reason"]["code"] for one in turns(desk, "less")] == ["exception"]
+    assert [one["reason"]["code"] for one in turns(desk, "less")] == [code]
     for case in ("less", "once"):
         seen = desk.case(case)["observations"]
         assert [one["status"] for one in seen] == ["ok"] * 3

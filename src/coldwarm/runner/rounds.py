@@ -742,31 +742,36 @@ _THRESHOLDS = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "MALLOC_MMAP_
 _OTHERS = {"GLIBC_TUNABLES": "glibc.malloc.", "LD_PRELOAD": "alloc"}
 
 
-_LONG_FIRST_CALL_S = 1.5
-"""From which on another candidate's first call is too dear to be made once more."""
+_DEAR_S = 2.0
+"""From which on another candidate's data and first call are too dear to be made once more."""
 
 
 def _may_share(case: Case, other: Case, ledger: Ledger) -> bool:
     """Say whether the function of another candidate can be called in a process of a case.
 
-    It needs no other interpreter, environment or framework, and its first call is no long one.
+    It needs no other interpreter, environment or framework, and is ready soon.
     """
     ours, theirs = case.job.get("function"), other.job.get("function")
     if ours is None or theirs is None or _setting(case) != _setting(other):
         return False
-    if any(one["calls"] or one["carried"] for one in (ours, theirs)) or case.device == "gpu":
+    if not _loads_beside(ours, theirs) or case.device == "gpu":
         return False
-    if ours["module"] == theirs["module"] and ours["path"] != theirs["path"]:
-        return False  # the same file of two commits
     seen, beside = ledger.good(case, WARM), ledger.good(other, WARM)
-    if any(one.reason is not None for own in seen for one in own.shared_calls):
+    refused = any(one.reason is not None for own in seen for one in own.shared_calls)
+    if refused or (other.inspected_call_s or 0.0) > _DEAR_S:
         return False
-    if not seen or not beside:
-        return True
-    last, first_s = (seen[-1], beside[-1]), beside[-1].phase_s("first_call")
-    alike = last[0].versions == last[1].versions and last[0].settings == last[1].settings
-    steady = not any(gives_back(one.blocks) for one in last)
-    return alike and steady and (first_s is None or first_s <= _LONG_FIRST_CALL_S)
+    last = [*seen[-1:], *beside[-1:]]
+    alike = all(
+        (one.versions, one.settings) == (last[0].versions, last[0].settings) for one in last
+    )
+    return alike and not any(gives_back(one.blocks) for one in last)
+
+
+def _loads_beside(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> bool:
+    """Say whether two functions can be in one process: not where one file is of two commits."""
+    if any(one["calls"] or one["carried"] for one in (ours, theirs)):
+        return False
+    return bool(ours["module"] != theirs["module"] or ours["path"] == theirs["path"])
 
 
 def _setting(case: Case) -> tuple[object, ...]:
