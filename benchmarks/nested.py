@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.trials.settings import HERE, KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 RESULTS = Path(__file__).parent / "results" / "nested.json"
 WARM = ("numpy", "jax", "torch", "numba")
@@ -211,6 +211,36 @@ def measure(kind: str, rng: random.Random) -> dict[str, Any]:
         "seconds": {name: statistics.median(took) for name, took in seconds.items()},
         "ratios": {"forks": groups, "fresh": fresh, "shared": shared},
     }
+
+
+SPREADS = {
+    "fresh": "fresh processes",
+    "forks": "forks of one pair of templates",
+    "templates": "between templates",
+    "shared": "in one process",
+}
+
+
+def table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return what was found as a table of Markdown, with how often each was measured."""
+    ratios = rows[0]["ratios"]
+    n = {**{name: len(ratios[name]) for name in ("fresh", "shared")}, "templates": TEMPLATES}
+    n["forks"] = sum(map(len, ratios["forks"]))
+    heads = [f"{title} ({n[name]})" for name, title in SPREADS.items()]
+    lines = [["of two equal sides", *heads, "seconds: fresh, fork, one process"]]
+    lines.append(["---"] * len(lines[0]))
+    for row in rows:
+        took = row["seconds"]
+        cells = [f"{100 * row[name]:.1f} %" for name in SPREADS]
+        seconds = ", ".join(f"{took[name]:.1f}" for name in ("fresh", "forks", "shared"))
+        lines.append([row["kind"], *cells, seconds])
+    return (
+        "Two equal sides of the [trials](/explanation/trials.md) alternate by single calls for half"
+        " a second, and each pair gives a ratio. The table has the standard deviations of the"
+        " ratios, with their numbers in parentheses. What lies between templates, forks of one"
+        " template hide; what both sides have in common in one process is not in their ratio.\n\n"
+        + "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    )
 
 
 def main() -> int:

@@ -78,6 +78,8 @@ MASKING = {
     "contracts.codec": "records, and with them all JSON and the journal",
     "report.shown": "what is shown: lines that a command says, values in sentences",
     "cli.main": "what goes wrong before anything else is loaded",
+    "cli._options": "that standard input, which lies in a file, is called -",
+    "publish.archive": "that what is unpacked is called by its archive",
 }
 """The doors where texts come in and go out, and what is masked there."""
 

@@ -7,7 +7,7 @@ from collections import Counter
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from benchmarks import more_rounds
+from benchmarks import more_rounds, nested
 from benchmarks.doctor_real import table as programs
 from benchmarks.trials import journal
 from benchmarks.trials import table as trials
@@ -45,6 +45,7 @@ def pages(package: Path) -> dict[str, str]:
         "programs": ("The doctor on programs of others", "real-programs", doctor),
         "trials": ("Trials", "trials", trials.markdown(journal.read(results / "trials.jsonl"))),
         "rounds": ("One more round", "concepts", more_rounds.table(read("more_rounds"))),
+        "processes": ("Scatter between processes", "concepts", nested.table(read("nested"))),
         "faults": ("Faults", "faults", faults(read("faults")["faults"])),
     }
     index = (

@@ -131,6 +131,20 @@ CHANGES: dict[str, tuple[Change, str]] = {
         lambda c: _block(c)["samples_s"].__setitem__(0, 1e3),
         "wall_s: is ",
     ),
+    "turns of one side alone": (
+        lambda c: _seen(c).update(shared_calls=[{"other": OTHER, "own_s": [1e-6], "other_s": []}]),
+        "has 1 calls of one side and 0 of the other",
+    ),
+    "a turn of 0": (
+        lambda c: _seen(c).update(shared_calls=[{"other": OTHER, "own_s": [0.0], "other_s": [1]}]),
+        "has a call of 0 s",
+    ),
+    "turns longer than the process": (
+        lambda c: _seen(c).update(
+            shared_calls=[{"other": OTHER, "own_s": [1e3], "other_s": [1e3]}]
+        ),
+        "took 2000 s, and the process ",
+    ),
     "another case inside": (lambda c: _seen(c).update(case=OTHER), f"is of '{OTHER}'"),
     "twice": (lambda c: c["observations"].append(_seen(c)), "once more"),
     "a hundred times": (lambda c: c.update(observations=c["observations"] * 100), "once more"),

@@ -25,8 +25,8 @@ def refuse_absent(path: Path) -> None:
 
 
 def is_archive(path: Path) -> bool:
-    """Say whether a file is compressed, as a packed snapshot is."""
-    if not path.is_file():
+    """Say whether a file is compressed, as a packed snapshot is, and no compressed JSON."""
+    if not path.is_file() or ".json" in path.suffixes:
         return False
     with path.open("rb") as file:
         return file.read(len(GZIP)) == GZIP

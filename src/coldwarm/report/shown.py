@@ -94,8 +94,8 @@ class _Trimmed:
     def __init__(self, file: IO[str]) -> None:
         self._file = file
 
-    def write(self, text: str) -> int:
-        return self._file.write(_TRAILING.sub("", text))
+    def write(self, data: str) -> int:
+        return self._file.write(_TRAILING.sub("", data))
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever a file has
         return getattr(self._file, name)

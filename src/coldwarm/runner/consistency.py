@@ -249,6 +249,7 @@ def _impossible(case: CaseResult) -> Iterator[Conflict]:
             yield Conflict(at, f"{what} (cache_mode, round and attempt are the same)")
         seen.setdefault(key, place)
         yield from _of_blocks(one.blocks, at)
+        yield from _of_shared(one, at)
         yield from _of_gate(one, at)
         yield from _of_files(one.evidence, at)
     for place, made in enumerate(case.made):
@@ -334,6 +335,20 @@ def _of_blocks(blocks: list[Block], at: _At) -> Iterator[Conflict]:
     for place, (before, after) in enumerate(pairwise(blocks), start=1):
         if after.start_s < before.start_s or after.order <= before.order:
             yield Conflict((*at, "blocks", place), "begins before the block that stands before it")
+
+
+def _of_shared(one: Observation, at: _At) -> Iterator[Conflict]:
+    for place, turns in enumerate(one.shared_calls):
+        where: _At = (*at, "shared_calls", place)
+        if len(turns.own_s) != len(turns.other_s):
+            what = f"has {len(turns.own_s)} calls of one side and {len(turns.other_s)} of the other"
+            yield Conflict(where, what)
+        elif turns.own_s and min(*turns.own_s, *turns.other_s) <= 0:
+            yield Conflict(where, "has a call of 0 s; a call takes time")
+        total_s = turns.own_batch * sum(turns.own_s) + turns.other_batch * sum(turns.other_s)
+        if not _fits(total_s, one.wall_s):
+            what = f"took {total_s:g} s, and the process {one.wall_s:g} s"
+            yield Conflict(where, what)
 
 
 def _of_gate(one: Observation, at: _At) -> Iterator[Conflict]:
