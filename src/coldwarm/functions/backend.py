@@ -83,11 +83,30 @@ class UserFunction(Backend):
         To look the function up belongs to it: a module, or an object, may make it only then.
         """
         self._arrivals.begin()
+        self._load()
+
+    def beside(self, spec: "Mapping[str, Any]") -> "UserFunction":
+        """Return another function of the user's in this process, which is watched as this one.
+
+        A file that has been loaded, for itself or by this one, is not loaded again.
+        """
+        other = UserFunction(self.device)
+        other.take(spec)
+        other._arrivals = self._arrivals
+        known = sys.modules.get(spec["module"])
+        if getattr(known, "__file__", None) == spec["path"] is not None:
+            other._module = known
+        other._load()
+        return other
+
+    def _load(self) -> None:
+        """Import the module, if it is not there, and find in it what was named."""
         if self.spec.get("carried"):
             for name in transfer.carried_modules(self.spec["arguments"]):
                 __import__(name)
             return
-        self._module = target.load(self.spec)
+        if self._module is None:
+            self._module = target.load(self.spec)
         if self.spec["name"] is not None:
             self._found = target.resolve(self._module, self.spec["name"])
         if self.spec.get("sync"):
@@ -99,22 +118,6 @@ class UserFunction(Backend):
             needed = ["numpy"]
         for framework in needed:
             __import__(framework)
-
-    def beside(self, spec: "Mapping[str, Any]") -> "UserFunction":
-        """Return another function of the user's in this process, which is watched as this one.
-
-        A file that has been loaded, for itself or by this one, is not loaded again.
-        """
-        other = UserFunction(self.device)
-        other.take(spec)
-        other._arrivals = self._arrivals
-        known = sys.modules.get(spec["module"])
-        same = getattr(known, "__file__", None) == spec["path"] is not None
-        other._module = known if same else target.load(spec)
-        other._found = target.resolve(other._module, spec["name"])
-        if spec.get("sync"):
-            other._sync = target.resolve_sync(other._module, spec["sync"])
-        return other
 
     def device_init(self) -> None:
         """Ask JAX or CUDA for their devices, where the module has imported them.

@@ -768,10 +768,14 @@ def _may_share(case: Case, other: Case, ledger: Ledger) -> bool:
 
 
 def _loads_beside(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> bool:
-    """Say whether two functions can be in one process: not where one file is of two commits."""
-    if any(one["calls"] or one["carried"] for one in (ours, theirs)):
+    """Say whether two functions can be in one process.
+
+    Not where one file is of two commits, nor where a script would be run for the second of them.
+    """
+    same_file = ours["path"] == theirs["path"]
+    if ours["carried"] != theirs["carried"] or (ours["calls"] != theirs["calls"]):
         return False
-    return bool(ours["module"] != theirs["module"] or ours["path"] == theirs["path"])
+    return same_file or bool(not ours["calls"] and ours["module"] != theirs["module"])
 
 
 def _setting(case: Case) -> tuple[object, ...]:
