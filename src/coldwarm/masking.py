@@ -5,7 +5,7 @@ records are encoded, for files, the journal and JSON output alike, and where tex
 Masking the same text twice changes nothing more.
 
 What was unpacked or sent lies in a temporary folder for a while: there a text names the archive
-instead, or standard input (``call``).
+instead, or standard input (``name_path``).
 """
 
 from __future__ import annotations
@@ -233,7 +233,7 @@ _names_of: dict[str, str] = {}
 _MOST_NAMED = 16
 
 
-def call(path: Path, name: str) -> None:
+def name_path(path: Path, name: str) -> None:
     """Let texts call a temporary path by this name, errors after its end too."""
     _names_of[str(path)] = _by_name(name)
     while len(_names_of) > _MOST_NAMED:

@@ -114,21 +114,16 @@ def test_functions_of_a_script_and_closures_share_a_process(tmp_path: Path) -> N
         assert warm["ratio"] == pytest.approx(1.5, abs=0.15)
 
 
-FLUSHING = """
-    import torch
-
-    torch.set_default_dtype(torch.float64)
-    X = torch.linspace(0.0, 1.0, 100)
-
-    def changed():
-        return torch.cos(X)
-"""
-PLAIN = """
+CHANGING = """
     import torch
 
     X = torch.linspace(0.0, 1.0, 100, dtype=torch.float64)
 
     def plain():
+        return torch.cos(X)
+
+    def changed():
+        torch.set_default_dtype(torch.float64)
         return torch.cos(X)
 """
 ONCE = """
@@ -158,13 +153,21 @@ def test_a_framework_that_the_other_side_has_not_is_never_brought_there(desk: De
 
 def test_a_side_that_changes_settings_shares_no_process(desk: Desk) -> None:
     pytest.importorskip("torch")
-    desk.write("plain.py", PLAIN)
-    desk.write("changed.py", FLUSHING)
-    done = desk.bench("plain.py:plain", "changed.py:changed", *RUNS)
+    desk.write("changing.py", CHANGING)
+    done = desk.bench("changing.py:plain", "changing.py:changed", *RUNS)
     assert done.code == 0, done.err
     reasons = [one["reason"]["code"] for one in turns(desk, "plain")]
     assert reasons == ["other_settings"]
     assert "shared" not in str(desk.case("changed")["comparisons"])
+
+
+def test_nor_is_torch_to_functions_of_numpy(desk: Desk) -> None:
+    pytest.importorskip("torch")
+    desk.write("twice.py", TWICE)
+    desk.write("tensor.py", "import torch\ndef tensor():\n    return torch.ones(100).double() * 2")
+    done = desk.bench("twice.py:twice", "tensor.py:tensor", *RUNS)
+    assert done.code == 0, done.err
+    assert turns(desk, "twice") == turns(desk, "tensor") == []
 
 
 @pytest.mark.parametrize(

@@ -236,7 +236,7 @@ def input_path(named: str) -> Path:
     get_current_context().call_on_close(folder.cleanup)
     path = Path(folder.name) / ("stdin.tar.gz" if data.startswith(GZIP) else "stdin.json")
     path.write_bytes(data)
-    masking.call(path, "-")
+    masking.name_path(path, "-")
     return path
 
 

@@ -143,7 +143,7 @@ def unpacked(path: Path) -> Iterator[Path]:
         found = list(folder.iterdir())
         if len(found) != 1 or not found[0].is_dir():
             raise _ArchiveError(because("archive_of_several", file=str(path)))
-        masking.call(found[0], str(path))
+        masking.name_path(found[0], str(path))
         yield found[0]
 
 

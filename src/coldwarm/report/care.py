@@ -148,18 +148,22 @@ def of_group(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> tuple[R
     return tuple(remarks + _memory(cases) + _second_call(cases) + _other_calls(cases))
 
 
-_WEAK = ("shared_otherwise", "rounds_related")
-
-
 def _weak_ratios(cases: Sequence[CaseResult]) -> list[Remark]:
-    """Tell what speaks against a ratio whose verdict stands all the same."""
+    """Tell that processes which called both sides contradict a ratio of separate ones."""
     return [
-        Remark("ratio", f"{case.candidate}: {words(part)}", advice(part))
+        Remark("ratio", f"warm call of {case.candidate}: {words(part)}")
         for case in cases
         for verdict in case.comparisons
-        for part in verdict.reason.parts
-        if part.code in _WEAK
+        for part in _every(verdict.reason)
+        if part.code == "shared_otherwise"
     ]
+
+
+def _every(reason: Reason) -> Iterator[Reason]:
+    """Yield a reason and all that are inside it."""
+    yield reason
+    for part in reason.parts:
+        yield from _every(part)
 
 
 def of_suite(cases: Sequence[CaseResult]) -> tuple[Remark, ...]:

@@ -757,13 +757,13 @@ def _may_share(case: Case, other: Case, ledger: Ledger) -> bool:
     if not _loads_beside(ours, theirs) or case.device == "gpu":
         return False
     seen, beside = ledger.good(case, WARM), ledger.good(other, WARM)
-    refused = any(one.reason is not None for own in seen for one in own.shared_calls)
-    if refused or (other.inspected_call_s or 0.0) > _DEAR_S:
+    told = [one for own in seen for one in own.shared_calls if one.other == other.id]
+    if any(one.reason for one in told) or (other.inspected_call_s or 0.0) > _DEAR_S:
         return False
-    last = [*seen[-1:], *beside[-1:]]
-    alike = all(
-        (one.versions, one.settings) == (last[0].versions, last[0].settings) for one in last
-    )
+    if not seen or not beside:  # nobody knows yet which frameworks they need
+        return bool((ours["path"], ours["module"]) == (theirs["path"], theirs["module"]))
+    last = seen[-1], beside[-1]
+    alike = last[0].versions == last[1].versions and last[0].settings == last[1].settings
     return alike and not any(gives_back(one.blocks) for one in last)
 
 

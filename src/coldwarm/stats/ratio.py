@@ -38,7 +38,7 @@ import math
 from dataclasses import dataclass
 from itertools import accumulate
 from statistics import NormalDist
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 from msgspec.structs import replace
@@ -153,15 +153,15 @@ def compare_pairs(
     """
     groups = list(pairs.values())
     basis = because("block_pairs", n_pairs=sum(map(len, groups)), n_rounds=len(groups))
-    apart_ = _of_rounds(group_medians(groups).tolist(), basis)
+    separate = _of_rounds(group_medians(groups).tolist(), basis)
     if len(shared) < FEWEST_FOR_CONFIDENCE:
-        return compare_differences(metric, baseline, apart_, **limits)
+        return compare_differences(metric, baseline, separate, **limits)
     both = because("shared_processes", n_processes=len(shared))
     together = _of_rounds(shared, both)
-    ends = [found.bounded(CONFIDENCE) for found in (apart_, together)]
+    ends = [found.bounded(CONFIDENCE) for found in (separate, together)]
     if max(one.low for one in ends) <= min(one.high for one in ends):
         return compare_differences(metric, baseline, together, **limits)
-    judged = compare_differences(metric, baseline, apart_, **limits)
+    judged = compare_differences(metric, baseline, separate, **limits)
     why = because(
         "several", judged.reason, because("shared_otherwise", shared_ratio=_exp(ends[1].middle))
     )
@@ -352,23 +352,24 @@ def shared_ratios(ours: Sequence[WarmProcess], theirs: Sequence[WarmProcess]) ->
     processes = [*ours, *theirs]
     if any(gives_back(one.observation.blocks) for one in processes):
         return []
-    found = [*_in_turns(ours, theirs), *(-value for value in _in_turns(theirs, ours))]
-    return found if len(found) >= FEWEST_FOR_INTERVAL else []
+    flipped = [(order, -value) for order, value in _in_turns(theirs, ours)]
+    return [value for _, value in sorted([*_in_turns(ours, theirs), *flipped])]
 
 
-def _in_turns(own: Sequence[WarmProcess], others: Sequence[WarmProcess]) -> list[float]:
-    """Return the log-ratio of own calls over those of the other candidate, for each process."""
+def _in_turns(own: Sequence[WarmProcess], others: Sequence[WarmProcess]) -> list[tuple[int, float]]:
+    """Return the place in time of each process, and its log-ratio of own calls over the others."""
     names = {one.observation.case for one in others}
     return [
-        float(np.median(np.log(np.divide(turns.own_s, turns.other_s)[_settled(turns) :])))
+        (one.observation.order, float(np.median(np.log(_settled(turns)))))
         for one in own
         for turns in one.observation.shared_calls
         if turns.other in names and turns.compiles == 0 and turns.own_s
     ]
 
 
-def _settled(turns: SharedCalls) -> int:
-    return int(len(turns.own_s) * _SETTLED)
+def _settled(turns: SharedCalls) -> np.ndarray[Any, Any]:
+    """Return the ratios of the turns that count."""
+    return np.divide(turns.own_s, turns.other_s)[int(len(turns.own_s) * _SETTLED) :]
 
 
 def scatter(ours: Sequence[Block], theirs: Sequence[Block] | None) -> float | None:

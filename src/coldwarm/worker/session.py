@@ -43,12 +43,17 @@ def run(reader: int, writer: int, entered_ns: int) -> None:
     except DeviceUnavailableError as error:
         _fail(writer, _readable(str(error)), "")
     except BaseException as error:  # noqa: BLE001 - whatever a candidate raises is a result
-        first_line = (str(error).splitlines() or [""])[0]
-        text = _readable(first_line)[:_LONGEST]
-        coded = getattr(error, "coded_reason", None)
-        reason = coded or wire.because("exception", error=type(error).__name__, text=text)
+        reason = _reason(error)
         line = _line(error, job.get("function", {}).get("path"))
         _fail(writer, reason, _traceback(error), line)
+
+
+def _reason(error: BaseException) -> "dict[str, Any]":
+    """Return what a candidate has raised as a reason."""
+    first_line = (str(error).splitlines() or [""])[0]
+    text = _readable(first_line)[:_LONGEST]
+    coded: dict[str, Any] | None = getattr(error, "coded_reason", None)
+    return coded or wire.because("exception", error=type(error).__name__, text=text)
 
 
 def _answer(job: "Mapping[str, Any]") -> "dict[str, Any]":
@@ -164,11 +169,20 @@ def _measure(job: "Mapping[str, Any]", reader: int, writer: int, entered_ns: int
     if told is not None:
         wire.write_all(writer, wire.encode(told))
     for other in job.get("shared") or ():
-        from coldwarm.worker import shared
-
-        wire.write_all(writer, wire.encode(shared.measure(prepared, other, start_s)))
+        wire.write_all(writer, wire.encode(_shared(prepared, other, start_s)))
     sys.stdout.flush()
     os.close(writer)
+
+
+def _shared(prepared: Prepared, other: "Mapping[str, Any]", start_s: float) -> "dict[str, Any]":
+    """Return calls in turns with another candidate, or why there are none; never raise."""
+    told = {"type": "shared_calls", "other": other["case"]}
+    try:
+        from coldwarm.worker import shared
+
+        return {**told, **shared.measure(prepared, other, start_s)}
+    except BaseException as error:  # noqa: BLE001 - whatever a candidate raises is a result
+        return {**told, "reason": _reason(error)}
 
 
 def _start(

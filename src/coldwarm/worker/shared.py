@@ -31,24 +31,15 @@ _LONGEST_NS = 5 * 10**7
 
 
 def measure(prepared: Prepared, job: "Mapping[str, Any]", start_s: float) -> "dict[str, Any]":
-    """Load the function of another candidate and time both in turns; never raise.
+    """Load the function of another candidate and time both in turns, or say why not.
 
     ``start_s``: what the process took to start. The dearer another one is, the longer this one
     goes on.
     """
-    told: dict[str, Any] = {"type": "shared_calls", "other": job["case"]}
-    try:
-        found = _loaded(prepared, job)
-        turns = (
-            found
-            if isinstance(found, dict)
-            else _turns(prepared, found, max(_LEAST_S, min(_MOST_S, start_s / 2)))
-        )
-    except BaseException as error:  # noqa: BLE001 - whatever a candidate raises is a result
-        first_line = (str(error).splitlines() or [""])[0][:200]
-        text = first_line.encode("utf-8", "backslashreplace").decode()
-        turns = {"reason": because("exception", error=type(error).__name__, text=text)}
-    return {**told, **turns}
+    found = _loaded(prepared, job)
+    if isinstance(found, dict):
+        return found
+    return _turns(prepared, found, max(_LEAST_S, min(_MOST_S, start_s / 2)))
 
 
 def _loaded(prepared: Prepared, job: "Mapping[str, Any]") -> "Prepared | dict[str, Any]":
@@ -59,7 +50,7 @@ def _loaded(prepared: Prepared, job: "Mapping[str, Any]") -> "Prepared | dict[st
     if backend.builds:
         arguments = backend.build()
     function = backend.for_user_function(backend.wrap)
-    other = Prepared({**job, "persistent": False}, backend, backend, function, arguments)
+    other = Prepared(job, backend, backend, function, arguments)
     backend.look()
     first = other.call(arguments)
     backend.refuse_unfinished(first)
