@@ -77,25 +77,25 @@ def of(by: ByCalls, *changes: Reason, **more: object) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("cases", "text"),
     [
-        ([judged("numba", "faster", 0.4)], "numba 2.4–2.6× faster"),
-        ([judged("jax", "slower", 4.0)], "jax 3.8–4.2× slower"),
+        ([judged("numba", "faster", 0.4)], "numba 2.38–2.61× faster"),
+        ([judged("jax", "slower", 4.0)], "jax 3.84–4.20× slower"),
         ([judged("jax", "same", 1.0)], "jax the same within 5 %"),
         ([judged("jax", "undecided", 1.0)], "jax undecided (0.960–1.05×)"),
         (
             [judged("jax", "slower", 4.0), judged("numba", "faster", 0.4)],
-            "numba 2.4–2.6× faster; jax 3.8–4.2× slower",
+            "numba 2.38–2.61× faster; jax 3.84–4.20× slower",
         ),
         (
             [judged("jax", "faster", 0.41), judged("numba", "faster", 0.4)],
-            "numba 2.4–2.6× faster, jax 2.3–2.5× faster",
+            "numba 2.38–2.61× faster, jax 2.32–2.55× faster",
         ),
         (
             [judged("a", "slower", 4.0), judged("b", "same", 1.0), judged("c", "undecided", 1.1)],
-            "b the same within 5 %; a 3.8–4.2× slower; c undecided (1.06–1.16×)",
+            "b the same within 5 %; a 3.84–4.20× slower; c undecided (1.05–1.16×)",
         ),
         (
             [judged(name, "slower", 2.0 + place) for place, name in enumerate("abcd")],
-            "4 others 1.9–5.2× slower",
+            "4 others 1.92–5.25× slower",
         ),
     ],
 )

@@ -16,7 +16,7 @@ from coldwarm.contracts.bench import BenchVerdict, NoiseFigure, NoiseReport
 from coldwarm.contracts.policy import Policy
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import Measured, OwnCandidate
-from coldwarm.report.comparison_text import of_bench
+from coldwarm.report.comparison_text import of_limits
 from coldwarm.report.sentences import advice
 from coldwarm.stats import outcome
 from coldwarm.stats.bench_report import bench_report
@@ -253,7 +253,7 @@ def test_what_is_surely_below_a_limit_is_told(
     report = SimpleNamespace(
         control=None, unshown=[], verdicts=[told], reference="before", wall_s=1.0
     )
-    found = of_bench(report, str, verbose=False)  # type: ignore[arg-type]  # what it reads
+    found = [*of_limits(report, str, verbose=False)]  # type: ignore[arg-type]  # what it reads
     texts = [text for _, text in found]
     begin = f"after, {comparison.metric}: not slower than before by more than 5 %: "
     assert [text.startswith(begin) for text in texts] == ([True] if expected else [])
@@ -265,7 +265,7 @@ def test_figures_too_coarse_for_a_limit_share_a_line_in_short(verbose: bool, n_l
     report = SimpleNamespace(
         control=None, unshown=[found] * 3, verdicts=[], reference="before", wall_s=1.0
     )
-    texts = of_bench(report, str, verbose=verbose)  # type: ignore[arg-type]  # what it reads
+    texts = [*of_limits(report, str, verbose=verbose)]  # type: ignore[arg-type]  # what it reads
     assert len(texts) == n_lines
     told = "warm.call_s: up to 15 % could pass unseen, the limit is 5 %; about "
     assert texts[-1][1].startswith(told)

@@ -143,7 +143,7 @@ class CallsPlan(ShownResult):
 
 def _in_python(seconds: float) -> str:
     """Write a time budget as it is given in Python."""
-    return f"coldwarm.Benchmark(time_budget_s={seconds:.0f})"
+    return f"coldwarm.Benchmark(time_budget_s={seconds:.0f})(…)"
 
 
 class Benchmark:

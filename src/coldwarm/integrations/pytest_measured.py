@@ -34,7 +34,7 @@ from coldwarm.report import comparison_text, terminal
 from coldwarm.report.comparison_text import change
 from coldwarm.report.headline import around
 from coldwarm.report.sentences import counted, with_advice
-from coldwarm.report.units import duration, significant
+from coldwarm.report.units import duration, interval, significant
 from coldwarm.runner import environment, recompute, temporary
 from coldwarm.runner.case_list import Options
 from coldwarm.runner.functions.targets import Request
@@ -413,9 +413,9 @@ def _ratio(judged: _Against) -> str:
     one = judged.metric
     if one.ratio is None or one.low is None or one.high is None:
         return f"not to be compared with {judged.comparison.a.path}: {with_advice(one.reason)}"
-    interval = f"{one.confidence:.0%} interval {significant(one.low)} to {significant(one.high)}"
+    bounds = f"{one.confidence:.0%} interval {interval(one.low, one.high, ' to ')}"
     text = f"{significant(one.ratio)} times that of {judged.comparison.a.path}"
-    return f"{text} ({interval.replace('%', ' %')}): {one.verdict}"
+    return f"{text} ({bounds.replace('%', ' %')}): {one.verdict}"
 
 
 def _later(asked: FirstResultRequest, taken: Summary, judged: _Against) -> Iterator[str]:

@@ -96,17 +96,17 @@ def _ratio(comparison: Comparison) -> str:
     return units.MISSING if comparison.ratio is None else _shown(comparison.ratio)
 
 
-def _shown(value: float) -> str:
+def _shown(value: float, to: units.Round = "near") -> str:
     if value >= _LARGEST_RATIO:
         return ">9999"
-    return "<0.0001" if value < 1 / _LARGEST_RATIO else units.significant(value)
+    return "<0.0001" if value < 1 / _LARGEST_RATIO else units.significant(value, to=to)
 
 
 def _interval(comparison: Comparison) -> str:
     """Write the interval of a ratio, and under an open verdict what could have been seen."""
     if comparison.low is None or comparison.high is None:
         return "too few processes"
-    bounds = f"{_shown(comparison.low)} … {_shown(comparison.high)}"
+    bounds = f"{_shown(comparison.low, 'down')} … {_shown(comparison.high, 'up')}"
     if comparison.confidence < CONFIDENCE:
         return f"{bounds} (all)"
     if comparison.verdict != "undecided" or comparison.smallest_detectable is None:
@@ -138,10 +138,9 @@ def document(  # noqa: PLR0913 - what stands where, each by name
     # One round tells counts, and nothing of times.
     counts_alone = any(c.guarded for c in report.counts) and report.answers[0].n_rounds == 1
     failed = (("FAIL", text) for text in _failures(report))
-    ahead: list[Block] = [*terms(failed, "failure"), *_notices(report)]
-    more: list[Block] = [
-        *terms(comparison_text.of_bench(report, metric_name, verbose=verbose), "care")
-    ]
+    limits = [*comparison_text.of_limits(report, metric_name, verbose=verbose)]
+    ahead: list[Block] = [*terms(failed, "failure"), *terms(limits), *_notices(report)]
+    more: list[Block] = [*terms(comparison_text.of_control(report, metric_name), "care")]
     counts = [one for one in report.counts if one.guarded or one.reference is not None]
     if guarded := comparison_text.shown_counts(counts, everything=verbose):
         more.append(Heading(f"Counts against {report.reference}"))
@@ -167,7 +166,7 @@ def document(  # noqa: PLR0913 - what stands where, each by name
         more=more,
         remarks=_noted(report),
         verbose=verbose,
-        budget=None if report.n_failing else budget,
+        budget=None if limits or report.n_failing else budget,
     )
 
 

@@ -299,7 +299,7 @@ def _memory(cases: Sequence[CaseResult]) -> list[Remark]:
     texts = [f"{case.candidate}: {words(caution.reason)}" for case, caution in found]
     cure = CAUTION_ADVICE["allocator"]
     names = ", ".join(case.candidate for case, _ in found)
-    short = f"{names}: may be faster where freed memory is kept"
+    short = f"{names}: may be faster with `bytes(2**25-2**16)` made and freed once at first"
     return [Remark(KINDS["allocator"], "; ".join(texts), cure, short)] if texts else []
 
 

@@ -91,7 +91,7 @@ def row(item: ComparedMetric) -> tuple[Cell, ...]:
     if item.ratio is not None and item.low is not None and item.high is not None:
         ratio = units.significant(item.ratio)
         dash = "…" if item.confidence < CONFIDENCE else "–"
-        interval = f"{units.significant(item.low)}{dash}{units.significant(item.high)}"
+        interval = units.interval(item.low, item.high, dash)
     if (share := item.smallest_detectable) is not None:  # ``3.4%``, ``29%``, ``12×``
         shows = units.spread(share).lstrip("±") if share < _LARGEST else units.times(1 + share)
     verdict = item.verdict if item.fails_beyond is None else f"{item.verdict}, FAIL"
@@ -242,31 +242,31 @@ def table_of_counts(verdicts: Sequence[CountVerdict], sides: tuple[str, str]) ->
     return table(["", "", *sides, "verdict"], rows, labels=2)
 
 
-def of_bench(
-    report: BenchReport, named: Callable[[str], str], *, verbose: bool
-) -> list[tuple[str, str]]:
-    """Return terms and texts; ``named`` gives the name of a metric.
-
-    ``verbose``: for each figure that is too coarse for its limit, what that needs; else for all.
-    """
-    listed = []
+def of_control(report: BenchReport, named: Callable[[str], str]) -> Iterator[tuple[str, str]]:
+    """Yield what the control shows; ``named`` gives the name of a metric."""
     if report.control is not None:
-        listed.append(("control", _control(report.control, named)))
-    listed += [
-        ("within", f"{one.candidate}, {named(one.comparison.metric)}: {_below(one, report)}")
-        for one in report.verdicts
-        if one.surely_below is not None
-    ]
+        yield "control", _control(report.control, named)
+
+
+def of_limits(
+    report: BenchReport, named: Callable[[str], str], *, verbose: bool
+) -> Iterator[tuple[str, str]]:
+    """Yield what is within the limits that a build asks for, and what is too coarse for them.
+
+    ``verbose``: for each figure that is too coarse, what that needs; else for all together.
+    """
+    for one in report.verdicts:
+        if one.surely_below is not None:
+            what = f"{one.candidate}, {named(one.comparison.metric)}"
+            yield "within limit", f"{what}: {_below(one, report)}"
     if verbose:
-        listed += [
-            ("too coarse", f"{one.case}, {named(one.metric)}: {_reach(one)}; {_further_runs(one)}")
-            for one in report.unshown
-        ]
+        for each in report.unshown:
+            what = f"{each.case}, {named(each.metric)}"
+            yield "too coarse", f"{what}: {_reach(each)}; {_further_runs(each)}"
     if report.unshown:
         more_s = math.fsum(one.further_s or 0.0 for one in report.unshown)
         asked = f"; about {budget_option(report.wall_s + more_s)} shows it" if more_s else ""
-        listed.append(("too coarse", f"{_unseen(report.unshown, named)}{asked}"))
-    return listed
+        yield "too coarse", f"{_unseen(report.unshown, named)}{asked}"
 
 
 def _control(control: BenchControl, named: Callable[[str], str]) -> str:

@@ -55,7 +55,8 @@ def around(seconds: Summary) -> str:
         return ""
     if seconds.n_processes < FEWEST_FOR_CONFIDENCE:
         return f"{units.between(seconds.low, seconds.high)}, all {seconds.n_processes}"
-    return f"{units.duration(seconds.low)} … {units.duration(seconds.high)}"
+    ends = units.duration(seconds.low, to="down"), units.duration(seconds.high, to="up")
+    return " … ".join(ends)
 
 
 def reached(case: CaseResult, mode: CacheMode) -> float | None:
@@ -106,4 +107,4 @@ def bounds(comparison: Comparison | Judged) -> str:
     """Write the bounds of a ratio whose verdict is none of a direction, ``0.92–1.4×``."""
     if not comparison.low or not comparison.high:
         return ""
-    return f"{units.significant(comparison.low)}–{units.significant(comparison.high)}×"
+    return f"{units.interval(comparison.low, comparison.high)}×"

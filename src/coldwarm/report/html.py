@@ -72,7 +72,7 @@ def _(block: Terms) -> str:
     items = (f"<li><b>{_escaped(term)}</b> {_line(said)}</li>" for term, said in block.items)
     listed = f"<ul>{''.join(items)}</ul>"
     title = _escaped(block.title)
-    if block.role in _FOLDED:
+    if title and block.role in _FOLDED:
         return f"<details><summary>{title}</summary>{listed}</details>"
     return f"<p>{title}</p>{listed}" if title else listed
 

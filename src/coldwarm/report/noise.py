@@ -69,7 +69,7 @@ def _remarks(figure: NoiseFigure) -> list[tuple[str, str]]:
                 f"{words(figure.null_reasons['pair_s'])}; --time-budget measures for longer",
             )
         ]
-    ends = " … ".join(units.significant(end) for end in (equal.low, equal.high))
+    ends = units.interval(equal.low, equal.high, " … ")
     here = f"{equal.verdict}: the ratio is {units.significant(equal.ratio)}, its interval {ends}"
     if equal.verdict in {"faster", "slower"}:
         here += "; but they are equal: verdicts cannot be trusted here as it is now"

@@ -85,8 +85,7 @@ def _remarks(plan: Plan) -> list[tuple[str, str]]:
     remarks = [("not steady", text)] if moving else []
     if plan.memory_returned:
         held = "; ".join(f"{name}: {words(one)}" for name, one in plan.memory_returned.items())
-        then = f"the intervals reach down to that; {CAUTION_ADVICE['allocator']}"
-        remarks.append(("memory", f"{held}; {then}"))
+        remarks.append(("memory", f"{held}; {CAUTION_ADVICE['allocator']}"))
     remarks += _extrapolated(plan) + _making(plan) + _few(plan)
     remarks += [
         ("no total", f"{total.candidate}: {words(total.null_reasons['total_s'])}")
@@ -131,7 +130,7 @@ def _few(plan: Plan) -> list[tuple[str, str]]:
         for one in plan.totals
         if one.rests_on is not None and (one.n_rounds is None or one.n_rounds < _FEW_FOR_A_PROCESS)
     }
-    names = ", ".join(f"{name} ({n or 'too few complete'})" for name, n in few.items())
+    names = ", ".join(f"{name} ({n or 'none with all figures'})" for name, n in few.items())
     return [("few rounds", names)] if few else []
 
 

@@ -344,5 +344,4 @@ def _figure(figure: RepeatedFigure) -> tuple[Cell, ...]:
 def _apart(figure: RepeatedFigure) -> str:
     if figure.ratio is None or figure.low is None or figure.high is None:
         return units.MISSING
-    low, middle, high = (units.significant(one) for one in (figure.low, figure.ratio, figure.high))
-    return f"{middle} ({low} to {high})"
+    return f"{units.significant(figure.ratio)} ({units.interval(figure.low, figure.high, ' to ')})"

@@ -7,6 +7,7 @@ zero, and what was not measured is ``MISSING``, never a number.
 from __future__ import annotations
 
 import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from typing import Literal
 
 MISSING = "–"
@@ -21,13 +22,19 @@ _SMALLEST_PERCENT = 0.1
 _LARGEST_PERCENT = 999
 _LARGEST_FACTOR = 9999
 _GROUPED_UP_TO = 10**7
-_CLOSE_FACTOR = 1.1
+_CLOSE_FACTOR, _FAR_FACTOR = 1.1, 2.0
+_WIDE = 1.1
 _FEW_DIGITS = 2
 _HUNDRED = 100
 _SECONDS_FROM = 100.0
 
+Round = Literal["near", "down", "up"]
+"""How what does not fit is rounded: the ends of an interval outward, so that the text of it holds
+whatever the interval does."""
+_ROUNDING = {"near": ROUND_HALF_EVEN, "down": ROUND_FLOOR, "up": ROUND_CEILING}
 
-def significant(value: float, digits: int = _DIGITS) -> str:
+
+def significant(value: float, digits: int = _DIGITS, *, to: Round = "near") -> str:
     """Write a number that is not negative with three significant digits, or as many as given.
 
     Below a thousandth and from a million up in powers of ten, as ``1.23e-05``.
@@ -40,14 +47,24 @@ def significant(value: float, digits: int = _DIGITS) -> str:
         raise ValueError(message)
     if value == 0:
         return "0"
-    scientific = f"{value:.{digits - 1}e}"
-    exponent = int(scientific.partition("e")[2])
+    number = _rounded(value, digits, to)
+    exponent = number.adjusted()
     if not _PLAIN_FROM <= exponent <= _PLAIN_TO:
-        return scientific
-    return f"{float(scientific):.{max(digits - 1 - exponent, 0)}f}"
+        return f"{number.scaleb(-exponent):.{digits - 1}f}e{exponent:+03}"
+    return f"{number:.{max(digits - 1 - exponent, 0)}f}"
 
 
-def duration(seconds: float) -> str:
+def interval(low: float, high: float, dash: str = "–", digits: int = _DIGITS) -> str:
+    """Write the bounds of an interval, ``1.15–1.27``: rounded outward, so that none is left out.
+
+    Raises:
+        ValueError: as ``significant``.
+    """
+    ends = significant(low, digits, to="down"), significant(high, digits, to="up")
+    return dash.join(dict.fromkeys(ends))
+
+
+def duration(seconds: float, *, to: Round = "near") -> str:
     """Write seconds as ``12.4 µs``, ``812 ms``, ``17.3 s``, ``20.5 min``.
 
     Raises:
@@ -55,14 +72,14 @@ def duration(seconds: float) -> str:
     """
     if seconds == 0:
         return "0 s"
-    shown = _rounded(seconds)
+    shown = float(_rounded(seconds, _DIGITS, to))
     if shown >= _HOURS_FROM:
         unit = _SECONDS[5]
     elif shown >= _MINUTES_FROM:
         unit = _SECONDS[4]
     else:
         unit = _fitting(shown, _SECONDS[:4])
-    return f"{significant(seconds / unit[0])} {unit[1]}"
+    return f"{significant(seconds / unit[0], to=to)} {unit[1]}"
 
 
 def size(n_bytes: float) -> str:
@@ -71,7 +88,9 @@ def size(n_bytes: float) -> str:
     Raises:
         ValueError: as ``significant``.
     """
-    scale, name = _fitting(_rounded(n_bytes), _BYTES) if n_bytes else _BYTES[0]
+    scale, name = (
+        _fitting(float(_rounded(n_bytes, _DIGITS, "near")), _BYTES) if n_bytes else _BYTES[0]
+    )
     digits = _DIGITS if n_bytes >= _HUNDRED * scale else _FEW_DIGITS
     return f"{significant(n_bytes / scale, digits)} {name}"
 
@@ -95,17 +114,15 @@ def part(seconds: float, unit: str) -> str:
 
 
 def between(low: float, high: float) -> str:
-    """Write a range of seconds in one unit, as ``16–20 s``; one figure where its ends look alike.
+    """Write a range of seconds in one unit, as ``16–20 s``, rounded outward.
 
     Raises:
         ValueError: as ``significant``.
     """
     unit = duration(high).split()[1]
     scale = next(size for size, name in _SECONDS if name == unit)
-    ends = [significant(seconds / scale, _FEW_DIGITS) for seconds in (low, high)]
-    if len(set(ends)) == 1:
-        ends = [significant(seconds / scale) for seconds in (low, high)]
-    return f"{'–'.join(dict.fromkeys(ends))} {unit}"
+    digits = _FEW_DIGITS if high >= _WIDE * low else _DIGITS
+    return f"{interval(low / scale, high / scale, digits=digits)} {unit}"
 
 
 def spread(share: float) -> str:
@@ -137,10 +154,11 @@ def factor(low: float, high: float, direction: _Direction) -> str:
         message = f"the bounds of a ratio of times are positive and finite, not {low} and {high}"
         raise ValueError(message)
     ends = (1 / high, 1 / low) if direction == "faster" else (low, high)
-    texts = [times(end).removesuffix("×") for end in ends]
-    if len(set(texts)) == 1 and ends[1] <= _LARGEST_FACTOR:
-        texts = [significant(end) for end in ends]
-    return f"{'–'.join(dict.fromkeys(texts))}× {direction}"
+    digits = _FEW_DIGITS if ends[0] >= _FAR_FACTOR and ends[1] >= _WIDE * ends[0] else _DIGITS
+    if ends[1] <= _LARGEST_FACTOR:
+        return f"{interval(*ends, digits=digits)}× {direction}"
+    least = significant(ends[0], digits, to="down")
+    return f"{f'{least}–' if ends[0] <= _LARGEST_FACTOR else ''}>{_LARGEST_FACTOR}× {direction}"
 
 
 def times(number: float) -> str:
@@ -171,9 +189,9 @@ def clock(seconds: float) -> str:
     return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
 
 
-def _rounded(value: float) -> float:
+def _rounded(value: float, digits: int, to: Round) -> Decimal:
     """Round to the digits that are shown, so that 999.6 becomes 1000 before a unit is chosen."""
-    return float(f"{value:.{_DIGITS - 1}e}")
+    return Context(prec=digits, rounding=_ROUNDING[to]).create_decimal(f"{value:.12g}")
 
 
 def _fitting(value: float, units: tuple[tuple[float, str], ...]) -> tuple[float, str]:

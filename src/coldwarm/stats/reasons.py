@@ -93,7 +93,8 @@ _REASONS = {
     "indistinguishable": "it cannot be distinguished from {candidate_names}",
     "extrapolated": "of {candidate}, {n_calls:# call} of a process were measured; if later ones"
     " cost what the last of those did, {parts}",
-    "all_dearer": "every other candidate is dearer, with {confidence_share:.0%} confidence",
+    "all_dearer": "every other candidate is dearer, with {confidence_share:.0%} confidence at this"
+    " number of calls",
     "warm_call_differs": "its warm call is {which}",
     "neither_differs": "neither its start nor its warm call is {which}",
     "starts_equal": "the starts are equal, and the warm calls cannot be distinguished",
