@@ -577,8 +577,8 @@ def test_the_answer_has_the_interval_of_what_is_saved() -> None:
     assert found.saved_high_s is not None
     assert found.saved_low_s < 3.25 < found.saved_high_s
     assert str(next(fix_blocks(found)).text) == (
-        "after the change the whole program takes 3.2–3.3 s less (of 12.0 s), and needs 2 compiled"
-        " programs in place of 200"
+        "after the change the whole program takes 3.17–3.33 s less (of 12.0 s), and needs 2"
+        " compiled programs in place of 200"
     )
 
 

@@ -145,7 +145,9 @@ def of_group(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> tuple[R
     remarks += _settings(cases)
     remarks += _counted_apart(cases)
     remarks += _by_candidate(cases, "bytecode", "loaded modules were parsed by every process")
-    return tuple(remarks + _memory(cases) + _second_call(cases) + _other_calls(cases))
+    # Who asks for warm calls alone asks for no start, and not what comes right after it.
+    second = _second_call(cases) if {*modes} - {WARM} else []
+    return tuple(remarks + _memory(cases) + second + _other_calls(cases))
 
 
 def _weak_ratios(cases: Sequence[CaseResult]) -> list[Remark]:
