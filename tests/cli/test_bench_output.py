@@ -70,6 +70,17 @@ def test_a_bench_leads_with_its_answer_and_fails_by_kind_of_figure(tmp_path: Pat
     assert "| `slow` | warm call | slower |" in (tmp_path / "told.markdown").read_text("utf-8")
 
 
+@pytest.mark.slow
+def test_what_a_guard_could_not_show_comes_first_and_is_an_annotation(tmp_path: Path) -> None:
+    (tmp_path / "sums.py").write_text(SOURCE, encoding="utf-8")
+    twice = ["--rounds", "2", "--max-rounds", "2", "--fail-on", "slower:5%", "--format", "github"]
+    done = coldwarm(*BENCH[:-1], "--cold-only", *twice, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    first = done.stdout.splitlines()[0]
+    assert first.startswith("::notice title=coldwarm%3A too coarse::first, empty caches")
+    assert "next step" not in done.stdout
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [

@@ -142,13 +142,22 @@ TWICE = """
 """
 
 
-def test_a_framework_that_the_other_side_has_not_is_never_brought_there(desk: Desk) -> None:
-    pytest.importorskip("jax")
+@pytest.mark.parametrize(
+    ("framework", "body"),
+    [
+        ("jax", "@jax.jit\ndef other():\n    return jax.numpy.ones(100)*2"),
+        ("torch", "def other():\n    return torch.ones(100).double() * 2"),
+    ],
+)
+def test_a_framework_that_the_other_side_has_not_is_never_brought_there(
+    desk: Desk, framework: str, body: str
+) -> None:
+    pytest.importorskip(framework)
     desk.write("twice.py", TWICE)
-    desk.write("jitted.py", "import jax\n@jax.jit\ndef jitted():\n    return jax.numpy.ones(100)*2")
-    done = desk.bench("twice.py:twice", "jitted.py:jitted", *RUNS)
+    desk.write("far.py", f"import {framework}\n{body}")
+    done = desk.bench("twice.py:twice", "far.py:other", *RUNS)
     assert done.code == 0, done.err
-    assert turns(desk, "twice") == turns(desk, "jitted") == []
+    assert turns(desk, "twice") == turns(desk, "other") == []
 
 
 def test_a_side_that_changes_settings_shares_no_process(desk: Desk) -> None:
@@ -159,15 +168,6 @@ def test_a_side_that_changes_settings_shares_no_process(desk: Desk) -> None:
     reasons = [one["reason"]["code"] for one in turns(desk, "plain")]
     assert reasons == ["other_settings"]
     assert "shared" not in str(desk.case("changed")["comparisons"])
-
-
-def test_nor_is_torch_to_functions_of_numpy(desk: Desk) -> None:
-    pytest.importorskip("torch")
-    desk.write("twice.py", TWICE)
-    desk.write("tensor.py", "import torch\ndef tensor():\n    return torch.ones(100).double() * 2")
-    done = desk.bench("twice.py:twice", "tensor.py:tensor", *RUNS)
-    assert done.code == 0, done.err
-    assert turns(desk, "twice") == turns(desk, "tensor") == []
 
 
 @pytest.mark.parametrize(

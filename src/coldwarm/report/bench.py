@@ -139,7 +139,7 @@ def document(  # noqa: PLR0913 - what stands where, each by name
     counts_alone = any(c.guarded for c in report.counts) and report.answers[0].n_rounds == 1
     failed = (("FAIL", text) for text in _failures(report))
     limits = [*comparison_text.of_limits(report, metric_name, verbose=verbose)]
-    ahead: list[Block] = [*terms(failed, "failure"), *terms(limits), *_notices(report)]
+    ahead: list[Block] = [*terms(failed, "failure"), *terms(limits, "care"), *_notices(report)]
     more: list[Block] = [*terms(comparison_text.of_control(report, metric_name), "care")]
     counts = [one for one in report.counts if one.guarded or one.reference is not None]
     if guarded := comparison_text.shown_counts(counts, everything=verbose):

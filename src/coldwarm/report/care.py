@@ -16,6 +16,7 @@ from coldwarm.report.headline import (
 )
 from coldwarm.report.sentences import (
     CAUTION_ADVICE,
+    KEEPS_MEMORY,
     advice,
     caution_words,
     counted,
@@ -301,7 +302,7 @@ def _memory(cases: Sequence[CaseResult]) -> list[Remark]:
     texts = [f"{case.candidate}: {words(caution.reason)}" for case, caution in found]
     cure = CAUTION_ADVICE["allocator"]
     names = ", ".join(case.candidate for case, _ in found)
-    short = f"{names}: may be faster with `bytes(2**25-2**16)` made and freed once at first"
+    short = f"{names}: {KEEPS_MEMORY} before the loop may speed up calls"
     return [Remark(KINDS["allocator"], "; ".join(texts), cure, short)] if texts else []
 
 

@@ -130,7 +130,7 @@ def _few(plan: Plan) -> list[tuple[str, str]]:
         for one in plan.totals
         if one.rests_on is not None and (one.n_rounds is None or one.n_rounds < _FEW_FOR_A_PROCESS)
     }
-    names = ", ".join(f"{name} ({n or 'none with all figures'})" for name, n in few.items())
+    names = ", ".join(f"{name} ({n or 'too few with all figures'})" for name, n in few.items())
     return [("few rounds", names)] if few else []
 
 

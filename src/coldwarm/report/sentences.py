@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from coldwarm.contracts.answer import Caution, CautionKind
     from coldwarm.contracts.reasons import Reason
 
+KEEPS_MEMORY = "`bytes(2**25-2**16)`"
+"""What teaches the C allocator to keep freed memory."""
+
 CAUTION_ADVICE: dict[CautionKind, str] = {
     "rejected": "they do not count; see the evidence of these observations",
     "failed": "see stderr_tail of the observation",
@@ -34,8 +37,7 @@ CAUTION_ADVICE: dict[CautionKind, str] = {
     "other_calls": "quote the figure for the calls that it is of",
     "untried": "give the data as arguments of the function; a factory may return both, as in"
     " `return fit, (x, y)`",
-    "allocator": "to keep it, make and free a large block once before the loop:"
-    " `bytes(2**25-2**16)`",
+    "allocator": f"to keep it, make and free a large block once before the loop: {KEEPS_MEMORY}",
 }
 """By kind of caution, what a person can do about it."""
 

@@ -64,6 +64,11 @@ def interval(low: float, high: float, dash: str = "–", digits: int = _DIGITS) 
     return dash.join(dict.fromkeys(ends))
 
 
+def _digits(low: float, high: float) -> int:
+    """Return how many digits tell an interval without widening it much."""
+    return _FEW_DIGITS if high >= _WIDE * low else _DIGITS
+
+
 def duration(seconds: float, *, to: Round = "near") -> str:
     """Write seconds as ``12.4 µs``, ``812 ms``, ``17.3 s``, ``20.5 min``.
 
@@ -121,8 +126,7 @@ def between(low: float, high: float) -> str:
     """
     unit = duration(high).split()[1]
     scale = next(size for size, name in _SECONDS if name == unit)
-    digits = _FEW_DIGITS if high >= _WIDE * low else _DIGITS
-    return f"{interval(low / scale, high / scale, digits=digits)} {unit}"
+    return f"{interval(low / scale, high / scale, digits=_digits(low, high))} {unit}"
 
 
 def spread(share: float) -> str:
@@ -154,7 +158,7 @@ def factor(low: float, high: float, direction: _Direction) -> str:
         message = f"the bounds of a ratio of times are positive and finite, not {low} and {high}"
         raise ValueError(message)
     ends = (1 / high, 1 / low) if direction == "faster" else (low, high)
-    digits = _FEW_DIGITS if ends[0] >= _FAR_FACTOR and ends[1] >= _WIDE * ends[0] else _DIGITS
+    digits = _digits(*ends) if ends[0] >= _FAR_FACTOR else _DIGITS
     if ends[1] <= _LARGEST_FACTOR:
         return f"{interval(*ends, digits=digits)}× {direction}"
     least = significant(ends[0], digits, to="down")
