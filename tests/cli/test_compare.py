@@ -268,7 +268,7 @@ def test_github_annotates_what_is_worse(a: Path, b: Path, call: Call) -> None:
 
 
 def test_nothing_in_an_annotation_ends_it_early() -> None:
-    made = github._annotation("error", "a:b,c\n50%", "x\r\n::error::50%, y", "p,q:r%.json")
+    made = github.annotation("error", "a:b,c\n50%", "x\r\n::error::50%, y", "p,q:r%.json")
     assert made == (
         "::error file=p%2Cq%3Ar%25.json,title=a%3Ab%2Cc%0A50%25::x%0D%0A::error::50%25, y"
     )

@@ -186,6 +186,23 @@ def test_a_changed_benchmark_is_todays_on_both_sides(repository: Desk) -> None:
     assert hashes[0] == hashes[1], "one benchmark"
 
 
+def test_a_benchmark_that_the_old_commit_cannot_run_is_told(repository: Desk) -> None:
+    """GIVEN one of something that only today's code has THEN that is said, and what to do."""
+    repository.write("repository/src/fitted/__init__.py", "def new(x):\n    return x\n")
+    repository.write(
+        "repository/bench_fit.py",
+        BENCHMARK.replace("fit(x)", "new(x)").replace("import fit", "import new"),
+    )
+    asked = ("repository/bench_fit.py:whole", "--input", "x=f64[9]", "--warm-only")
+    done = repository.bench(*asked, "--before", "by_1", "--format", "github")
+    assert done.code == 2
+    told = "before: bench_fit.py as it is now failed with the code of commit "
+    assert told in done.err
+    assert "cannot import name 'new'" in done.err
+    assert "; name a function that needs only what both commits have" in done.err
+    assert done.out.startswith(f"::error title=coldwarm::{told}")
+
+
 def test_a_folder_that_is_no_repository(desk: Desk) -> None:
     desk.write("fit.py", FIT.format(1))
     said = desk.refused("fit.py:fit", *USUAL, "--before", "HEAD")

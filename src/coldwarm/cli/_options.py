@@ -18,7 +18,7 @@ import rich_click as click
 from click import get_current_context
 
 from coldwarm.contracts.base import MOST_S
-from coldwarm.errors import UsageError
+from coldwarm.errors import ColdwarmError, UsageError
 
 if TYPE_CHECKING:
     import os
@@ -373,11 +373,34 @@ def output(*forms: str) -> Callable[[Command], Command]:
             if as_json and form != "json" and source and source.name == "COMMANDLINE":
                 text = f"--json and --format {form} exclude each other; give one of them"
                 raise click.UsageError(text)
-            return command(*given, form="json" if as_json else form, **named)
+            try:
+                return command(*given, form="json" if as_json else form, **named)
+            except ColdwarmError as error:
+                if form == "github":  # a job's log is long: what ended it stands at the top, too
+                    _annotate(error)
+                raise
 
         return choice(short(with_form))
 
     return decorate
+
+
+def words(error: ColdwarmError) -> tuple[str, ...]:
+    """Return the lines that say what went wrong."""
+    from coldwarm.contracts.reasons import RefusedError
+
+    if not isinstance(error, RefusedError):
+        return error.lines
+    from coldwarm.report.sentences import with_advice
+
+    return (with_advice(error.reason),)
+
+
+def _annotate(error: ColdwarmError) -> None:
+    from coldwarm.report import github
+    from coldwarm.report.shown import told
+
+    click.echo(github.annotation("error", "coldwarm", "\n".join(told(one) for one in words(error))))
 
 
 def regimes(*, cold_only: bool, warm_only: bool) -> tuple[bool, bool]:

@@ -10,6 +10,7 @@ import rich_click as click
 from click.exceptions import Exit, NoArgsIsHelpError
 
 from coldwarm import __version__
+from coldwarm.cli import _options
 from coldwarm.cli._commands import Commands, everywhere
 from coldwarm.errors import ColdwarmError, ExitCode, printable, shorten
 
@@ -108,7 +109,7 @@ def run() -> int:
         click.echo(f"coldwarm: {_shown(_usage(error))}", err=True)
         return ExitCode.USAGE  # its own codes have 1 for something else
     except ColdwarmError as error:
-        first, *others = _words(error)
+        first, *others = _options.words(error)
         for text in (f"coldwarm: {first}", *others):
             click.echo(_shown(text), err=True)
         return error.exit_code
@@ -167,13 +168,3 @@ def _called() -> object:
             return cli.invoke(context)
     except Exit as ended:
         return ended.exit_code
-
-
-def _words(error: ColdwarmError) -> tuple[str, ...]:
-    from coldwarm.contracts.reasons import RefusedError
-
-    if not isinstance(error, RefusedError):
-        return error.lines
-    from coldwarm.report.sentences import with_advice
-
-    return (with_advice(error.reason),)

@@ -24,20 +24,20 @@ def text(document: Document) -> str:
 
 def _lines(block: Block, title: str) -> Iterator[str]:
     if isinstance(block, Notice):
-        yield _annotation(*block)
+        yield annotation(*block)
     elif isinstance(block, Terms) and block.role in {"answer", "care", "brief"}:
         label = ""
         for term, meaning in block.items:
             label = term or label
-            yield _annotation("notice", f"coldwarm: {label}", plain(meaning))
+            yield annotation("notice", f"coldwarm: {label}", plain(meaning))
     elif isinstance(block, Paragraph) and block.style == "strong":
-        yield _annotation("notice", title, plain(block.text))
+        yield annotation("notice", title, plain(block.text))
 
 
-def _annotation(
+def annotation(
     level: str, title: str, message: str, file: str | None = None, line: int | None = None
 ) -> str:
-    """Return one workflow command, with what would end its parts escaped."""
+    """Return one command of a workflow, with what would end its parts escaped."""
     place = f"file={visible(file.translate(_PROPERTY))}," if file else ""
     place += f"line={line}," if line else ""
     title = visible(title.translate(_PROPERTY))

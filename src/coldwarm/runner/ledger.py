@@ -40,7 +40,7 @@ def killed_from_outside(reason: Reason | None) -> bool:
         return False
     if reason.code == "signal":
         return reason.values["name"] in _SIGNALS
-    wraps = reason.code in {"reference_failed", "making_failed", "failed_before"}
+    wraps = reason.code in {"reference_failed", "making_failed", "failed_before", "not_for_commit"}
     return reason.code == "killed" or (wraps and any(map(killed_from_outside, reason.parts)))
 
 

@@ -241,6 +241,8 @@ _REASONS = {
     "left_until_exit": "calls left {n_functions:# function} to be called at the end of the process",
     "signal_pending": "the call has set an alarm, whose handler runs after it",
     "failed_before": "{label} failed before it was measured: {parts}{where:place}",
+    "not_for_commit": "{label}: {file} as it is now failed with the code of commit {commit}:"
+    " {parts}{where:place}",
     "relative_imports": "{label} has relative imports, and {folder} has no __init__.py: make it, or"
     " write {module} in the folder above",
     "inspection_late": "the time budget was over while {label} was inspected, which calls it twice",
@@ -313,6 +315,8 @@ _ADVICE = {
     "left_until_exit": "do the work in the call, or register the function once, at import",
     "signal_pending": "do the work in the call",
     "inspection_late": "give a longer --time-budget",
+    "not_for_commit": "name a function that needs only what both commits have; a new one can be"
+    " checked from the next commit on",
     "cannot_start": "name another --python",
     "own_cache": "or give --warm-only",
     "not_carried": "make it inside the function, or leave it out of what is pickled (__getstate__)",

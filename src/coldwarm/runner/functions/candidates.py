@@ -55,7 +55,7 @@ _OF_TARGETS = {
     )
 }
 """Errors of the measured side whose message is for the user as it is."""
-_OF_READING = {"name_missing", "failed_before", "unusable", "other_arguments"}
+_OF_READING = {"name_missing", "failed_before", "not_for_commit", "unusable", "other_arguments"}
 """Refusals of a program's file that is read anew, which a pickle does not have."""
 _UNFINISHED = {
     "lazy_result",
@@ -248,6 +248,9 @@ def _why(target: Target, error: ProcessFailedError) -> Reason:
     where = f"{target.path.name}, line {error.line}" if target.path and error.line else ""
     file = target.path.name if target.path else str(target.module)
     label = f"{target.label} ({target.text})" if target.name else file
+    if target.of_today and target.revision is not None:
+        names = {"file": target.shown, "commit": target.revision[:12]}
+        return because("not_for_commit", error.reason, label=target.label, where=where, **names)
     return because("failed_before", error.reason, label=label, where=where)
 
 
