@@ -186,6 +186,22 @@ def test_rounds_without_warm_calls_are_named(tmp_path: Path) -> None:
     assert told.count("(2)") > 1, "beside the break-even, too"
 
 
+def test_a_difference_that_is_not_that_of_the_totals_is_explained(tmp_path: Path) -> None:
+    """GIVEN a candidate with a slow round more than the other THEN the two differences differ."""
+    made = [case(name, [EMPTY, FILLED, WARM]) for name in ("numpy", "jax_jit_cpu")]
+    ours, theirs = ([one for one in each.observations if one.round] for each in made)
+    first = [one for one in made[1].observations if not one.round]
+    slow = [msgspec.structs.replace(one, ttfr_process_s=6.0) for one in first]
+    pair = [
+        msgspec.structs.replace(one, observations=kept)
+        for one, kept in zip(made, (ours, slow + theirs), strict=True)
+    ]
+    told = " ".join(run(results.write(tmp_path / "run", pair), "--calls", 100).stdout.split())
+    assert "different rounds jax_jit_cpu: the difference to numpy is from the rounds that" in told
+    alike = run(results.write(tmp_path / "all", made), "--calls", 100).output
+    assert "different rounds" not in alike
+
+
 def test_the_table_fits_and_says_what_it_means(result: Path) -> None:
     done = run(result, "--calls", 300, "--shapes", 3, "--processes", 10, "--sweep", "calls")
     assert code(done) == 0
@@ -268,6 +284,11 @@ def test_a_directory_without_a_run_is_told(tmp_path: Path) -> None:
     done = run(tmp_path, "--calls", 2)
     assert isinstance(done.exception, UsageError)
     assert "holds no suite.json" in str(done.exception)
+
+
+@pytest.mark.parametrize(("given", "calls"), [("1,226", 1226), ("2e6", 2 * 10**6), ("7", 7)])
+def test_numbers_are_read_as_tables_have_them(result: Path, given: str, calls: int) -> None:
+    assert document(result, "--calls", given)["calls"] == calls
 
 
 @pytest.mark.parametrize(

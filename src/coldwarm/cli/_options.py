@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import json
 import math
+import re
 import secrets
 import sys
 from contextlib import suppress
@@ -81,9 +82,18 @@ class Whole(click.IntRange):
             BadParameter: it is none, or out of bounds.
         """
         try:
-            return int(super().convert(value, param, ctx))
+            return int(super().convert(_plain(value), param, ctx))
         except click.BadParameter:
             self.fail(f"{value!r:.40}: {self._wanted}", param, ctx)
+
+
+def _plain(value: int) -> int:
+    """Return a number as ``int`` takes it, from ``1,226`` as tables have it, or from ``1e6``."""
+    text = str(value)
+    if re.fullmatch(r"\d{1,3}(,\d{3})+", text):
+        return int(text.replace(",", ""))
+    whole = re.fullmatch(r"(\d)e\+?(\d{1,2})", text)
+    return int(whole[1]) * 10 ** int(whole[2]) if whole else value
 
 
 class Finite(click.FloatRange):
@@ -111,7 +121,7 @@ class Finite(click.FloatRange):
 
 
 def _wanted(kind: str, least: float, most: float | None, example: float) -> str:
-    bounds = f"of {least:g} or more" if most is None else f"from {least:g} to {most}"
+    bounds = f"of {least:g} or more" if most is None else f"from {least:g} to {most:,}"
     return f"write {kind} {bounds}, such as {example}"
 
 

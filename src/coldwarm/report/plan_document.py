@@ -34,6 +34,8 @@ _MARK = "◂"
 _BEYOND = "*"
 _FEW_FOR_A_PROCESS = 8
 """Rounds below which simulated intervals held with less than 93 % where 95 % are stated."""
+_OTHERWISE = 0.01
+"""Share of a total from which on another difference beside it is seen."""
 _CANDIDATES_OF_SWEEP = 6
 """Columns of a sweep that stand side by side in 80 characters."""
 EXTRAPOLATED = "beyond the calls that were measured: if later ones cost what the last of those did"
@@ -86,7 +88,7 @@ def _remarks(plan: Plan) -> list[tuple[str, str]]:
     if plan.memory_returned:
         held = "; ".join(f"{name}: {words(one)}" for name, one in plan.memory_returned.items())
         remarks.append(("memory", f"{held}; {CAUTION_ADVICE['allocator']}"))
-    remarks += _extrapolated(plan) + _making(plan) + _few(plan)
+    remarks += _extrapolated(plan) + _making(plan) + _few(plan) + _unlike(plan)
     remarks += [
         ("no total", f"{total.candidate}: {words(total.null_reasons['total_s'])}")
         for total in plan.totals
@@ -132,6 +134,25 @@ def _few(plan: Plan) -> list[tuple[str, str]]:
     }
     names = ", ".join(f"{name} ({n or 'too few with all figures'})" for name, n in few.items())
     return [("few rounds", names)] if few else []
+
+
+def _unlike(plan: Plan) -> list[tuple[str, str]]:
+    """Name the candidates whose totals differ by something else than is told beside them."""
+    best = next((one for one in plan.totals if one.candidate == plan.cheapest), None)
+    if best is None or best.total_s is None:
+        return []
+    names = [
+        one.candidate
+        for one in plan.totals
+        if one.total_s is not None
+        and one.margin_s is not None
+        and abs(one.total_s - best.total_s - one.margin_s) > _OTHERWISE * one.total_s
+    ]
+    text = (
+        f"{', '.join(names)}: the difference to {best.candidate} is from the rounds that both have;"
+        " each total is from all rounds of its candidate"
+    )
+    return [("different rounds", text)] if names else []
 
 
 def _making(plan: Plan) -> list[tuple[str, str]]:
