@@ -34,7 +34,7 @@ def test_every_backend_that_has_it_is_right_on_the_same_numbers(tmp_path: Path) 
     done = subprocess.run(run, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "attention_block · 64 · bf16" in done.stdout
-    assert "baseline: torch_eager_cpu" in done.stdout
+    assert "vs torch_eager_cpu: " in done.stdout
     cases = {path.stem: read(path) for path in (out / "cases").glob("*.json")}
     assert cases.keys() == {f"torch_eager_cpu_{GROUP}", f"jax_jit_cpu_{GROUP}"}
     assert {case["baseline"] for case in cases.values()} == {True, False}

@@ -86,7 +86,6 @@ def test_three_functions_are_one_interleaved_bench_with_one_answer(tmp_path: Pat
     assert text.index("The answer") < text.index("candidate")
     assert text.count("Caveats") <= 1
     assert "× slower</b>" in told["html"]
-    assert "<details>" in told["html"]
     assert "| `slow` | warm call | slower |" in told["markdown"]
 
 

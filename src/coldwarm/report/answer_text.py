@@ -31,6 +31,8 @@ _FOR_HALF = 4
 _SPARE = 1.3
 """A budget over the time of its processes: candidates are inspected first, and some retried."""
 _LONG_S, _MINUTE_S, _TENS_S = 180.0, 60, 10
+_OF_CONTROL = "control_differs"
+"""Code of a reason that more rounds may not remove."""
 _MOST_ROWS = 4
 """Ranges of which each has a row; of more, open neighbours are told together."""
 
@@ -331,6 +333,8 @@ def _open(few: int | None, judged: Sequence[Judged]) -> Iterator[Piece]:
         yield Piece(
             between if few else f"undecided{f' ({between})' if between else ''}", "undecided"
         )
+        if one.reason.code == _OF_CONTROL:
+            yield Piece(f": {one.reason.values['of']} differs from itself")
     if few:
         yield Piece(f" in {counted(few, 'round')}; a verdict needs {_NEEDED}")
 
@@ -346,10 +350,11 @@ def _next_step(answer: Answer, budget: Callable[[float], str]) -> Iterator[Line]
     left_out = [one for by in answer.by_calls for one in by.left_out.values()]
     few = [n for one in (*reasons, *left_out) if (n := n_few(one)) is not None]
     untried = [why for lead in answer.leads if lead.untried for why in lead.held_back.values()]
+    doubtful = [one for one in reasons if one.code == _OF_CONTROL]
     if few:
         asked = _more(answer, _NEEDED / max(1, min(few)), budget) or f"--rounds {_NEEDED}"
         yield Line("next step", (Piece(f"measure again with {asked}"),))
-    elif todo := next((found for why in untried if (found := advice(why))), ""):
+    elif todo := next((found for why in (*untried, *doubtful) if (found := advice(why))), ""):
         yield Line("next step", (Piece(todo),))
     elif reasons or any(_is_open(one) for by in answer.by_calls for one in by.ranges):
         asked = _more(answer, _FOR_HALF, budget) or "a longer --time-budget"

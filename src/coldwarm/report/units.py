@@ -57,9 +57,13 @@ def significant(value: float, digits: int = _DIGITS, *, to: Round = "near") -> s
 def interval(low: float, high: float, dash: str = "–", digits: int = _DIGITS) -> str:
     """Write the bounds of an interval, ``1.15–1.27``: rounded outward, so that none is left out.
 
+    One value alone, as of a single round, is rounded as any other.
+
     Raises:
         ValueError: as ``significant``.
     """
+    if low == high:
+        return significant(low, digits)
     ends = significant(low, digits, to="down"), significant(high, digits, to="up")
     return dash.join(dict.fromkeys(ends))
 
