@@ -154,14 +154,21 @@ def test_a_command_says_what_is_wrong_and_what_to_do(
         pytest.importorskip("torch")
     (tmp_path / "fit.py").write_text(HIDING, encoding="utf-8")
     once = ("--warm-only", "--rounds", "1", "--max-rounds", "1")
-    done = subprocess.run(
-        [sys.executable, "-m", "coldwarm", "bench", f"fit.py:{function}", *once],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
+    calls = ("bench", f"fit.py:{function}", *once, "--out", "out"), ("show", "out", "--verbose")
+    short, whole = (
+        subprocess.run(
+            [sys.executable, "-m", "coldwarm", *one],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        for one in calls
     )
-    said = joined(done.stdout + done.stderr)
+    told = joined(short.stdout + short.stderr)
+    if short.returncode == 0:
+        assert f"{function} what it returns may not be computed yet" in told
+    said = joined(told + whole.stdout)
     assert is_said(declared(code).sentence, said), said
     assert is_said(declared(code).advice, said), said

@@ -54,12 +54,12 @@ def test_a_call_takes_what_it_takes_in_a_script_of_one_s_own(desk: Desk) -> None
     assert warm["kept_memory"]["page_faults"] < 10
     assert warm["kept_memory"]["comparison"]["verdict"] == "faster"
     shown = desk.command("show", desk.out, "--verbose").out
-    assert "`bytes(2**25 - 2**16)`" in " ".join(shown.split())
+    assert "`bytes(2**25-2**16)`" in " ".join(shown.split())
     kinds = [(one["allocator"], one["cache_mode"]) for one in desk.case("parts")["observations"]]
     assert ("keeps_memory", "warm_process") in kinds
     assert desk.case("parts")["protocol"]["allocator"] == "as_it_is"
     planned = desk.command("plan", desk.out, "--calls", "1000")
-    assert "`bytes(2**25 - 2**16)`" in " ".join(planned.out.split()), "and so does a plan"
+    assert "`bytes(2**25-2**16)`" in " ".join(planned.out.split()), "and so does a plan"
     desk.assert_clean()
 
 

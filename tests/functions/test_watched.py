@@ -57,7 +57,7 @@ def test_jax_imported_by_a_factory_is_in_the_first_result(desk: Desk) -> None:
         assert "jit(<lambda>)" in of_jax["raw"]["programs"]
     case = desk.case("make")
     assert all("build" in mode["seconds"] for mode in case["cold"])
-    said = desk.command("show", str(desk.out)).out
+    said = desk.command("show", str(desk.out), "--verbose").out
     assert "build" in said
 
 

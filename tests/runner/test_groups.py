@@ -168,4 +168,5 @@ def test_a_real_quota_is_seen_in_the_record_and_in_the_table(
     assert any(flag["code"] == "throttled" for one in seen for flag in one["flags"])
     said = " ".join(done.out.split())
     assert "the CPU quota throttled it for" in said
-    assert "measure with a larger CPU quota" in said
+    whole = lab.command("show", lab.out, "--verbose").out
+    assert "measure with a larger CPU quota" in " ".join(whole.split())

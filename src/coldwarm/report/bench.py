@@ -22,19 +22,20 @@ if TYPE_CHECKING:
     from coldwarm.report.document import Block, Document, Table
 
 _NOTED = {
-    "answers_differ": "",
-    "not_compared": "",
     "may_compute": "",
+    "not_opened": "",
+    "answers_differ": "",
     "arguments_changed": "",
-    "not_opened": KINDS["kept"],
+    "not_compared": "",
     "files_hidden": KINDS["kept"],
     "files_untried": KINDS["kept"],
     "second_call_compiled": KINDS["second_call"],
     "not_kept": KINDS["settings"],
     "benchmark_of_today": KINDS["settings"],
 }
-"""Limitations of a candidate that are not the same for all of its backend, by the label of caveats
-that are as bad; empty: the worst."""
+"""Limitations of a candidate that are not the same for all of its backend, the worst first, by the
+label of caveats that are as bad; empty: the worst."""
+_SHORT = dict.fromkeys(("may_compute", "not_opened"), "what it returns may not be computed yet")
 _INTERVAL = f"{100 * CONFIDENCE:g} % interval"
 _NEW_SHAPES = "The first call with each further shape or value, caches empty"
 _LARGEST_RATIO = 1e4
@@ -73,13 +74,17 @@ def _new_shapes(report: BenchReport) -> list[tuple[str, str]]:
 
 def _noted(report: BenchReport) -> list[Remark]:
     """Return what a candidate's answers are to be read with."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for one in report.candidates:
-        for reason in one.limitations:
-            if reason.code in _NOTED:
-                key = with_advice(reason), _NOTED[reason.code]
-                found.setdefault(key, []).append(one.candidate)
-    return [Remark(", ".join(names), said, like=like) for (said, like), names in found.items()]
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for code, like in _NOTED.items():
+        for one in report.candidates:
+            for reason in one.limitations:
+                if reason.code == code:
+                    key = with_advice(reason), _SHORT.get(code, ""), like
+                    found.setdefault(key, []).append(one.candidate)
+    return [
+        Remark(", ".join(names), said, short=short, like=like)
+        for (said, short, like), names in found.items()
+    ]
 
 
 def metric_name(metric: str) -> str:
