@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shutil
 import subprocess
@@ -24,12 +25,13 @@ from coldwarm.report.charts.workload import workloads
 from coldwarm.report.formats import load
 from coldwarm.report.view import document
 from coldwarm.runner import recompute
+from coldwarm.stats import planning
 from coldwarm.stats.answers import answers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from coldwarm.contracts.answer import Answer
+    from coldwarm.contracts.answer import Answer, CallRange
     from coldwarm.contracts.result import CaseResult, Measured
     from coldwarm.report.document import Document
 
@@ -223,3 +225,29 @@ def test_the_figures_say_what_the_rows_say(stored: dict[str, Measured]) -> None:
             for answer in answers(cases):
                 missing = left_out(answer)
                 assert missing in over or answer.workload not in over, name
+
+
+def test_a_ring_of_a_figure_is_a_best_guess_of_the_rows(stored: dict[str, Measured]) -> None:
+    """Where two candidates may be the cheapest, their lines cross where the rows say it."""
+    n_held = 0
+    for name, measured in stored.items():
+        cases = list(measured.cases.values())
+        for workload in workloads(cases, answers(cases)):
+            rings = planning.crossings(planning.settings(workload.cases))
+            for before, ring in pairwise(rings):
+                reading = strips.READINGS[ring.caches][0]
+                by = workload.answer.reading(reading) if workload.answer else None
+                among = [one.among for one in by.ranges if _holds(one, ring.calls)] if by else []
+                if by and before.caches == ring.caches and _may_be([before, ring], *among):
+                    guesses = [o.value for o in by.estimates if o.cheapest == ring.candidate]
+                    assert any(math.isclose(o, ring.calls, rel_tol=0.02) for o in guesses), name
+                    n_held += 1
+    assert n_held > 1
+
+
+def _may_be(rings: Sequence[planning._Crossing], among: Sequence[str] = ()) -> bool:
+    return {one.candidate for one in rings} <= {*among}
+
+
+def _holds(one: CallRange, calls: int) -> bool:
+    return one.from_calls <= calls and (one.to_calls is None or calls <= one.to_calls)

@@ -213,7 +213,7 @@ class _State(NamedTuple):
     among: tuple[str, ...]
     """The candidates that may be the cheapest."""
     estimate: str
-    """The one with the lowest cost, as far as scatter lets that be seen."""
+    """The one of them with the lowest expected cost."""
     same: bool
     """Whether several are left that all cost the same, within the difference that matters."""
 
@@ -249,7 +249,8 @@ def by_calls(
     }
 
     def states(calls: Sequence[float]) -> list[_State]:
-        return _states(names, pairs, np.array(calls, dtype=np.float64))
+        costs = _expected(compared, NEEDED[reading], calls)
+        return _states(names, pairs, np.array(calls, dtype=np.float64), costs)
 
     found = list(_changes(states, _tried()))
     return ByCalls(
@@ -289,12 +290,17 @@ def _of_few(known: Sequence[Costs], needed: tuple[str, str, str]) -> list[Crossi
         return []
 
     def states(calls: Sequence[float]) -> list[_State]:
-        costs = [[middle_s(paid(one, needed, n)) for n in calls] for one in some]
-        return [
-            _State((), some[int(place)].candidate, same=False) for place in np.argmin(costs, axis=0)
-        ]
+        best = _expected(some, needed, calls).argmin(axis=0)
+        return [_State((), some[int(place)].candidate, same=False) for place in best]
 
     return _estimates(list(_changes(states, _tried())))
+
+
+def _expected(
+    known: Sequence[Costs], needed: tuple[str, str, str], calls: Sequence[float]
+) -> Floats:
+    """Return the expected seconds, a row for each candidate, a column for each number of calls."""
+    return np.array([[middle_s(paid(one, needed, n)) for n in calls] for one in known])
 
 
 def _fault(one: Costs, needed: tuple[str, str, str]) -> Reason | None:
@@ -308,20 +314,20 @@ def _fault(one: Costs, needed: tuple[str, str, str]) -> Reason | None:
 
 
 def _states(
-    names: Sequence[str], pairs: Mapping[tuple[int, int], _Pair], calls: Floats
+    names: Sequence[str],
+    pairs: Mapping[tuple[int, int], _Pair],
+    calls: Floats,
+    costs: Floats,
 ) -> list[_State]:
-    """Return what is known at each of these numbers of calls."""
+    """Return what is known at each of these numbers of calls, at which they are to cost so much."""
     out = np.zeros((len(names), len(calls)), dtype=bool)
-    lost = np.zeros((len(names), len(calls)), dtype=np.int64)
     alike: dict[tuple[int, int], Flags] = {}
     for (place, other), pair in pairs.items():
-        middle, sure, alike[place, other] = pair.signs(calls)
+        sure, alike[place, other] = pair.signs(calls)
         out[place] |= sure > 0
         out[other] |= sure < 0
-        lost[place] += middle > 0
-        lost[other] += middle < 0
     out[:, out.all(axis=0)] = False  # pairs of other rounds may contradict each other
-    best = lost.argmin(axis=0)
+    best = np.where(out, math.inf, costs).argmin(axis=0)
     return [
         _State(
             tuple(names[place] for place in left),
@@ -349,8 +355,8 @@ class _Pair:
     error: _Error
     threshold: float
 
-    def signs(self, calls: Floats) -> tuple[Signs, Signs, Flags]:
-        """Return what ``_signs`` does.
+    def signs(self, calls: Floats) -> tuple[Signs, Flags]:
+        """Return which is surely the dearer, and whether they are the same, as ``_signs`` does.
 
         Who is surely dearer at two numbers of calls is so between them too: from the second call on
         totals are nearly lines.
@@ -359,7 +365,7 @@ class _Pair:
         for side, (low, high) in self._spans.items():
             between = (sure == 0) & (middle == side) & (calls >= low) & (calls <= high)
             sure = np.where(between, np.int8(side), sure)
-        return middle, sure, same
+        return sure, same
 
     @cached_property
     def _spans(self) -> dict[int, tuple[float, float]]:
