@@ -196,6 +196,7 @@ def test_a_benchmark_that_the_old_commit_cannot_run_is_told(repository: Desk) ->
     asked = ("repository/bench_fit.py:whole", "--input", "x=f64[9]", "--warm-only")
     done = repository.bench(*asked, "--before", "by_1", "--format", "github")
     assert done.code == 2
+    assert "note: bench_fit.py: measured as it is now, with the code of each commit" in done.err
     told = "before: bench_fit.py as it is now failed with the code of commit "
     assert told in done.err
     assert "cannot import name 'new'" in done.err

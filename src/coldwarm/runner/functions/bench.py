@@ -73,6 +73,8 @@ def run(request: Request, out_dir: Path, *, listener: Listener | None = None) ->
             raise UsageError(f"{text} --before REV for an old commit")
         if request.after is not None:
             _tell_commits(request.parsed()[0], found, listener or Listener())
+        if of_today := sorted({one.shown for one in found if one.of_today}):
+            (listener or Listener()).note(because("files_of_today", file_names=of_today))
         if not asked.leave_out_private:
             asked = replace(asked, own=request.asked())
         bench = FunctionBench(found, setting, asked, chosen, goes_on=True)
