@@ -89,10 +89,10 @@ class Whole(click.IntRange):
 
 def _plain(value: int) -> int:
     """Return a number as ``int`` takes it, from ``1,226`` as tables have it, or from ``1e6``."""
-    text = str(value)
-    if re.fullmatch(r"\d{1,3}(,\d{3})+", text):
-        return int(text.replace(",", ""))
-    whole = re.fullmatch(r"(\d)e\+?(\d{1,2})", text)
+    written = str(value)
+    if re.fullmatch(r"\d{1,3}(,\d{3})+", written):
+        return int(written.replace(",", ""))
+    whole = re.fullmatch(r"(\d)e\+?(\d{1,2})", written)
     return int(whole[1]) * 10 ** int(whole[2]) if whole else value
 
 
@@ -410,7 +410,8 @@ def _annotate(error: ColdwarmError) -> None:
     from coldwarm.report import github
     from coldwarm.report.shown import told
 
-    click.echo(github.annotation("error", "coldwarm", "\n".join(told(one) for one in words(error))))
+    lines = "\n".join(told(one) for one in words(error))
+    click.echo(github.annotation("error", "coldwarm", lines))
 
 
 def regimes(*, cold_only: bool, warm_only: bool) -> tuple[bool, bool]:
