@@ -411,7 +411,8 @@ def _annotate(error: ColdwarmError) -> None:
     from coldwarm.report.shown import told
 
     lines = "\n".join(told(one) for one in words(error))
-    click.echo(github.annotation("error", "coldwarm", lines))
+    annotation = github.annotation("error", "coldwarm", lines)
+    click.echo(annotation)
 
 
 def regimes(*, cold_only: bool, warm_only: bool) -> tuple[bool, bool]:
