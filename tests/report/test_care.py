@@ -54,6 +54,30 @@ def test_candidates_of_equal_figures_stand_together(three: list[CaseResult]) -> 
     )
 
 
+def test_a_ratio_that_is_not_that_of_the_medians_is_explained(three: list[CaseResult]) -> None:
+    """GIVEN medians that lie further apart than the interval that a verdict tells."""
+    base, *others = (msgspec.structs.replace(one, baseline=one is three[0]) for one in three)
+    warm = base.warm
+    assert warm is not None
+    assert warm.call_s is not None
+    assert told(of_group([base, *others]), "ratio") == []
+    third = msgspec.structs.replace(warm.call_s, median=warm.call_s.median / 3)
+    verdict = msgspec.structs.replace(
+        next(one for case in others for one in case.comparisons if one.metric == "warm.call_s"),
+        ratio=0.5,
+        low=0.4,
+        high=0.6,
+        verdict="faster",
+    )
+    quick = msgspec.structs.replace(warm, call_s=third)
+    fast = msgspec.structs.replace(others[0], warm=quick, comparisons=[verdict])
+    (text,) = told(of_group([base, fast]), "ratio")
+    assert text == (
+        f"{fast.candidate}, warm call: 2.00× faster in rounds that both have, "
+        "3.00× faster by the medians of all rounds"
+    )
+
+
 def test_ratios_become_a_range(three: list[CaseResult]) -> None:
     cases = [
         warned(case, caution("second_call", because("slow_second_call", steady_ratio=ratio)))

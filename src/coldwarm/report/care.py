@@ -9,6 +9,7 @@ from coldwarm.report import units
 from coldwarm.report.headline import (
     cold_figure,
     cold_summary,
+    comparison,
     group_name,
     headline,
     peak_memory,
@@ -41,6 +42,8 @@ _DRIFTS = "drifts_across"
 _WORST_FIRST = [*KINDS.values(), "undecided"]
 """Labels of remarks; others come before all, for they say what is missing."""
 _FRAMEWORKS = ("jax", "numba", "torch")
+_SHARED = "shared_processes"
+"""Code of what a ratio is from where one process has called both."""
 _MOST_BRIEF = 2
 """Caveats of a short list."""
 
@@ -134,7 +137,7 @@ def of_group(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> tuple[R
             for case, caution in _of_kind(cases, kind)
         ]
     remarks += _by_candidate(cases, "unsteady", "the warm call did not become steady")
-    remarks += _drifting(cases) + _weak_ratios(cases)
+    remarks += _drifting(cases) + _weak_ratios(cases, modes)
     remarks += _by_candidate(cases, "bimodal", "the warm call has two levels")
     remarks += [
         Remark(
@@ -151,15 +154,42 @@ def of_group(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> tuple[R
     return tuple(remarks + _memory(cases) + second + _other_calls(cases))
 
 
-def _weak_ratios(cases: Sequence[CaseResult]) -> list[Remark]:
-    """Tell that processes which called both sides contradict a ratio of separate ones."""
-    return [
+def _weak_ratios(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> list[Remark]:
+    """Tell where a ratio is not that of the medians beside it, or was found otherwise, too."""
+    return _of_other_rounds(cases, modes) + [
         Remark("ratio", f"warm call of {case.candidate}: {words(part)}")
         for case in cases
         for verdict in case.comparisons
         for part in _every(verdict.reason)
         if part.code == "shared_otherwise"
     ]
+
+
+def _of_other_rounds(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> list[Remark]:
+    """Name the figures whose medians have a ratio outside the interval that is told of it."""
+    found = []
+    baseline = next((case for case in cases if case.baseline), None)
+    for case in cases:
+        for mode in modes:
+            told = comparison(case, mode)
+            sides = [one and headline(one, mode) for one in (case, baseline)]
+            ours, theirs = (one.median if one else 0.0 for one in sides)
+            if told is None or not told.low or not told.high or not ours or not theirs:
+                continue
+            by_medians = ours / theirs
+            if told.verdict in {"faster", "slower"} and not told.low <= by_medians <= told.high:
+                what = f"{case.candidate}, {'warm call' if mode == WARM else mode_name(mode)}"
+                basis = {part.code for part in _every(told.reason)}
+                where = "processes that call both" if _SHARED in basis else "rounds that both have"
+                ratio, other = _times(told.ratio or 1.0), _times(by_medians)
+                text = f"{what}: {ratio} in {where}, {other} by the medians of all rounds"
+                short = f"{what}: {ratio}, by medians {other}"
+                found.append(Remark("ratio", text, short=short, like=KINDS["bimodal"]))
+    return found
+
+
+def _times(ratio: float) -> str:
+    return units.factor(ratio, ratio, "slower" if ratio > 1 else "faster")
 
 
 def _every(reason: Reason) -> Iterator[Reason]:
