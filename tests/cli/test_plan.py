@@ -200,6 +200,8 @@ def test_a_difference_that_is_not_that_of_the_totals_is_explained(tmp_path: Path
     assert "different rounds jax_jit_cpu: the difference to numpy is from the rounds that" in told
     alike = run(results.write(tmp_path / "all", made), "--calls", 100).output
     assert "different rounds" not in alike
+    shapes = run(tmp_path / "all", "--calls", 100, "--shapes", 50).output
+    assert "different rounds" not in shapes, "half of what those may cost is in no total"
 
 
 def test_the_table_fits_and_says_what_it_means(result: Path) -> None:

@@ -196,7 +196,7 @@ def test_a_benchmark_that_the_old_commit_cannot_run_is_told(repository: Desk) ->
     asked = ("repository/bench_fit.py:whole", "--input", "x=f64[9]", "--warm-only")
     done = repository.bench(*asked, "--before", "by_1", "--format", "github")
     assert done.code == 2
-    assert "note: bench_fit.py: measured as it is now, with the code of each commit" in done.err
+    assert "note: bench_fit.py: as it is now on both sides, with the code of each" in done.err
     told = "before: bench_fit.py as it is now failed with the code of commit "
     assert told in done.err
     assert "cannot import name 'new'" in done.err
@@ -261,7 +261,7 @@ def test_a_verdict_is_withheld_where_the_old_commit_differs_from_itself(reposito
         "before, measured twice: it differs from itself, so no verdict is given for warm call"
         in shown
     )
-    assert "): before differs from itself ━" in shown
+    assert "): before differs from itself 3." in shown
     (case,) = repository.case("after")["comparisons"]
     assert (case["verdict"], case["reason"]["code"]) == ("undecided", "control_differs")
 

@@ -86,6 +86,7 @@ def test_three_functions_are_one_interleaved_bench_with_one_answer(tmp_path: Pat
     assert text.index("The answer") < text.index("candidate")
     assert text.count("Caveats") <= 1
     assert "× slower</b>" in told["html"]
+    assert "<details>" not in told["html"], "what is to be known is seen without a click"
     assert "| `slow` | warm call | slower |" in told["markdown"]
 
 

@@ -29,7 +29,7 @@ from coldwarm.stats import planning
 from coldwarm.stats.answers import answers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from coldwarm.contracts.answer import Answer, CallRange
     from coldwarm.contracts.result import CaseResult, Measured
@@ -237,16 +237,14 @@ def test_a_ring_of_a_figure_is_a_best_guess_of_the_rows(stored: dict[str, Measur
             for before, ring in pairwise(rings):
                 reading = strips.READINGS[ring.caches][0]
                 by = workload.answer.reading(reading) if workload.answer else None
-                among = [one.among for one in by.ranges if _holds(one, ring.calls)] if by else []
-                if by and before.caches == ring.caches and _may_be([before, ring], *among):
+                if by is None or not by.ranges or before.caches != ring.caches:
+                    continue
+                (there,) = (one for one in by.ranges if _holds(one, ring.calls))
+                if {before.candidate, ring.candidate} <= {*there.among}:
                     guesses = [o.value for o in by.estimates if o.cheapest == ring.candidate]
                     assert any(math.isclose(o, ring.calls, rel_tol=0.02) for o in guesses), name
                     n_held += 1
     assert n_held > 1
-
-
-def _may_be(rings: Sequence[planning._Crossing], among: Sequence[str] = ()) -> bool:
-    return {one.candidate for one in rings} <= {*among}
 
 
 def _holds(one: CallRange, calls: int) -> bool:

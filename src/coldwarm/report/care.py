@@ -42,8 +42,12 @@ _DRIFTS = "drifts_across"
 _WORST_FIRST = [*KINDS.values(), "undecided"]
 """Labels of remarks; others come before all, for they say what is missing."""
 _FRAMEWORKS = ("jax", "numba", "torch")
-_SHARED = "shared_processes"
-"""Code of what a ratio is from where one process has called both."""
+_BASES = {
+    "shared_processes": "processes that call both",
+    "block_pairs": "rounds that both have",
+    "common_rounds": "rounds that both have",
+}
+"""Where a ratio is from, if not from all processes, by the code of that."""
 _MOST_BRIEF = 2
 """Caveats of a short list."""
 
@@ -167,25 +171,28 @@ def _weak_ratios(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> lis
 
 def _of_other_rounds(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> list[Remark]:
     """Name the figures whose medians have a ratio outside the interval that is told of it."""
-    found = []
-    baseline = next((case for case in cases if case.baseline), None)
-    for case in cases:
-        for mode in modes:
-            told = comparison(case, mode)
-            sides = [one and headline(one, mode) for one in (case, baseline)]
-            ours, theirs = (one.median if one else 0.0 for one in sides)
-            if told is None or not told.low or not told.high or not ours or not theirs:
-                continue
-            by_medians = ours / theirs
-            if told.verdict in {"faster", "slower"} and not told.low <= by_medians <= told.high:
-                what = f"{case.candidate}, {'warm call' if mode == WARM else mode_name(mode)}"
-                basis = {part.code for part in _every(told.reason)}
-                where = "processes that call both" if _SHARED in basis else "rounds that both have"
-                ratio, other = _times(told.ratio or 1.0), _times(by_medians)
-                text = f"{what}: {ratio} in {where}, {other} by the medians of all rounds"
-                short = f"{what}: {ratio}, by medians {other}"
-                found.append(Remark("ratio", text, short=short, like=KINDS["bimodal"]))
-    return found
+    base = next((case for case in cases if case.baseline), None)
+    each = [(case, base, mode) for case in cases for mode in modes if base is not None]
+    return [one for sides in each if (one := _of_medians(*sides)) is not None]
+
+
+def _of_medians(case: CaseResult, base: CaseResult, mode: CacheMode) -> Remark | None:
+    """Say where a ratio is from that the two medians do not have; ``None``: they have it."""
+    told, ours, theirs = comparison(case, mode), headline(case, mode), headline(base, mode)
+    if told is None or told.ratio is None or told.low is None or told.high is None:
+        return None
+    if ours is None or theirs is None or not theirs.median:
+        return None
+    by_medians = ours.median / theirs.median
+    where = next((_BASES[one.code] for one in _every(told.reason) if one.code in _BASES), None)
+    is_told = told.verdict in {"faster", "slower"}
+    if where is None or not is_told or told.low <= by_medians <= told.high:
+        return None
+    what = f"{case.candidate}, {'warm call' if mode == WARM else mode_name(mode)}"
+    ratio, other = _times(told.ratio), _times(by_medians)
+    text = f"{what}: {ratio} in {where}, {other} by the medians of all rounds"
+    short = f"{what}: {ratio}, by medians {other}"
+    return Remark("ratio", text, short=short, like=KINDS["bimodal"])
 
 
 def _times(ratio: float) -> str:

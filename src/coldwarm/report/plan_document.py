@@ -139,7 +139,7 @@ def _few(plan: Plan) -> list[tuple[str, str]]:
 def _unlike(plan: Plan) -> list[tuple[str, str]]:
     """Name the candidates whose totals differ by something else than is told beside them."""
     best = next((one for one in plan.totals if one.candidate == plan.cheapest), None)
-    if best is None or best.total_s is None:
+    if best is None or best.total_s is None or _has_shapes(plan):  # half of these is no total's
         return []
     names = [
         one.candidate

@@ -212,7 +212,7 @@ _REASONS = {
     " that returns the function and its data: def make(): return fit, (x, y)",
     "not_committed": "not measured, as they are in no commit: changes in {n_files:# file}, such as"
     " {file_names}; without --after the files are measured as they are",
-    "files_of_today": "{file_names}: measured as it is now, with the code of each commit",
+    "files_of_today": "{file_names}: as it is now on both sides, with the code of each",
     "one_commit": "both sides are the same commit",
     "inspecting": "calling each of {candidate_names} twice, to check the answers",
     "unusable": "{label:label}{text}",

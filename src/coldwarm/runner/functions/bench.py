@@ -71,10 +71,7 @@ def run(request: Request, out_dir: Path, *, listener: Listener | None = None) ->
         if request.judged and len(found) == 1:
             text = "a limit needs two candidates, and here is one: name a second function, or"
             raise UsageError(f"{text} --before REV for an old commit")
-        if request.after is not None:
-            _tell_commits(request.parsed()[0], found, listener or Listener())
-        if of_today := sorted({one.shown for one in found if one.of_today}):
-            (listener or Listener()).note(because("files_of_today", file_names=of_today))
+        _tell_commits(request, found, listener or Listener())
         if not asked.leave_out_private:
             asked = replace(asked, own=request.asked())
         bench = FunctionBench(found, setting, asked, chosen, goes_on=True)
@@ -144,8 +141,13 @@ class FunctionBench:
         path.replace(self.setting.answer(label))
 
 
-def _tell_commits(first: Target, found: Sequence[Target], listener: Listener) -> None:
-    """Say that changes which are not committed are measured nowhere, and that commits are one."""
+def _tell_commits(request: Request, found: Sequence[Target], listener: Listener) -> None:
+    """Say which files are the same on both sides, and which are on none; that commits are one."""
+    if of_today := sorted({one.shown for one in found if one.of_today}):
+        listener.note(because("files_of_today", file_names=of_today))
+    if request.after is None:
+        return
+    first = request.parsed()[0]
     changed = uncommitted(first.path.parent if first.path else Path.cwd())
     if changed:
         listener.note(because("not_committed", n_files=len(changed), file_names=changed[:1]))
