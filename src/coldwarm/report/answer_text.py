@@ -334,8 +334,8 @@ def _open(few: int | None, judged: Sequence[Judged]) -> Iterator[Piece]:
             between if few else f"undecided{f' ({between})' if between else ''}", "undecided"
         )
         if one.reason.code == _OF_CONTROL:
-            itself = units.times(float(str(one.reason.values["control_ratio"])))
-            yield Piece(f": {one.reason.values['of']} differs from itself {itself}")
+            told = one.reason.values
+            yield Piece(f": {told['of']} differs from itself {told['control_ratio']:.3g}×")
     if few:
         yield Piece(f" in {counted(few, 'round')}; a verdict needs {_NEEDED}")
 
