@@ -141,6 +141,23 @@ def test_what_the_first_call_starts_and_what_rests_may_stay(
         enough.set()
 
 
+def test_what_the_first_call_starts_may_stay_though_it_begins_late() -> None:
+    enough, begun, looking = threading.Event(), threading.Event(), unfinished.Pending()
+
+    def late() -> None:
+        begun.wait()
+        _beat([], enough)
+
+    started(late)
+    try:
+        looking.refuse()
+        begun.set()
+        for _ in range(4):
+            looking.refuse()
+    finally:
+        enough.set()
+
+
 def test_a_thread_that_computes_is_found_among_many_that_do_not() -> None:
     enough = threading.Event()
     for _ in range(100):  # each has files that are read, and the computing one goes on meanwhile

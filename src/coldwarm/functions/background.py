@@ -40,8 +40,9 @@ _HELPERS = (b"resource_tracker", b"multiprocessing.forkserver", b"compile_worker
 processes in advance, which takes them seconds."""
 _MOMENTS, _MOST_MOMENTS, _MOMENT_S = 5, 100, 2e-4
 _LOOKS, _MOST_LOOKS, _LOOK_S = 5, 100, 0.003
-_USED_NS = 500_000
-"""Processor time in such looks from which something is at work."""
+_USED_NS, _USED_LOOKS = 500_000, 3
+"""Processor time from which something is at work, and in how many looks it uses some: a single
+beat takes long, too, where a virtual machine's processor is taken away meanwhile."""
 
 
 class BackgroundWork:
@@ -81,7 +82,10 @@ class BackgroundWork:
         self._looked_at.clear()
         threads = _still(self._working, self._is_waking, begun=begun)
         processes = [] if threads else _still(self._running, self._is_waking, begun=begun)
-        self._is_first = False
+        if self._is_first:
+            # On a busy machine one of them may not have come to its function yet.
+            self._kept.update(map(int, {*_tasks()} - self._started), _children())
+            self._is_first = False
         return threads, processes, 0 if threads else self._n_tasks()
 
     def _is_waking(self) -> bool:
@@ -108,9 +112,7 @@ class BackgroundWork:
 
     def _rests(self, number: "int | None") -> bool:
         """Say whether what uses no processor may stay: what the first call has started may."""
-        if self._is_first and number is not None:
-            self._kept.add(number)
-        return number in self._kept
+        return number is not None and (self._is_first or number in self._kept)
 
     def _running(self) -> "list[str]":
         children = {pid for pid in _children() if not _is_named(pid, _HELPERS)}
@@ -389,15 +391,23 @@ def _using_processor(numbers: "list[int]") -> "list[int]":
     One that only waits for a processor is looked at for longer: on a busy machine a heartbeat
     does, too, and then uses next to nothing.
     """
-    before = {number: _used_ns(number) for number in numbers}
+    used = {number: [_used_ns(number)] for number in numbers}
     for look in range(_MOST_LOOKS if numbers else 0):
         _sleep(_LOOK_S)
-        found = [number for number in numbers if _used_ns(number) - before[number] > _USED_NS]
+        for number, seen in used.items():
+            now = _used_ns(number)
+            if now > seen[-1]:
+                seen.append(now)
+        found = [one for one, seen in used.items() if _is_at_work(seen)]
         if found:
             return found
         if look >= _LOOKS and all(_state(number) != "R" for number in numbers):
             break
     return []
+
+
+def _is_at_work(used_ns: "Sequence[int]") -> bool:
+    return len(used_ns) > _USED_LOOKS and used_ns[-1] - used_ns[0] > _USED_NS
 
 
 def _used_ns(number: int) -> int:
