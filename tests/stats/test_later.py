@@ -361,3 +361,34 @@ def test_whatever_calls_do_the_measured_total_is_theirs(
     program = Program("any", lambda n: slow.get(n, usual(n)))
     found = cost(program, (256,) * 3)
     assert middle_s(found, job(calls)) == pytest.approx(program.total_s(calls), rel=0.05)
+
+
+ROUNDS = st.sampled_from([set(), {0}, {1, 3}, {0, 1, 2}, {3, 4, 5}, {0, 1, 2, 3, 4, 5}])
+"""Rounds of which a candidate has the figure; time may end anywhere."""
+
+
+def measured(program: Program, starts: set[int], warm: set[int], *, baseline: bool) -> CaseResult:
+    """Return a case that has starts of some rounds and warm calls of others."""
+    seen = [
+        observed(program, place, 16)
+        if place in warm
+        else msgspec.structs.replace(observed(program, place, 16), also_modes=[], blocks=[])
+        for place in sorted(starts | warm)
+    ]
+    found = samples.case(seen, (EMPTY, WARM), candidate=program.name, baseline=baseline)
+    return msgspec.structs.replace(found, case=f"{program.name}_job")
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.lists(st.tuples(ROUNDS, ROUNDS), min_size=2, max_size=3))
+def test_any_rounds_give_an_answer_or_none(rounds: list[tuple[set[int], set[int]]]) -> None:
+    """GIVEN candidates whose figures are of different rounds THEN the answer names them all."""
+    group = [
+        measured(program, *known, baseline=place == 0)
+        for place, (program, known) in enumerate(zip(PROGRAMS, rounds, strict=False))
+    ]
+    told, planned = answer(group), plan(gather("g", group), job(100))
+    assert [line.text for line in lines(told)]
+    named = {*told.candidates, *told.not_measured}
+    assert named == {one.candidate for one in group}
+    assert {one.candidate for one in planned.totals} == {*told.candidates}

@@ -88,7 +88,7 @@ class _Later:
     def rows(self, calls: Floats, rounds: Sequence[str]) -> Floats:
         """Return the same for many numbers of calls, a row each, and a column for each round."""
         found = [np.interp(calls, self.calls, self.beyond_s[key]) for key in rounds]
-        return np.column_stack(found)
+        return np.reshape(found, (len(rounds), len(calls))).T  # of no round, too
 
 
 @dataclass(frozen=True)
