@@ -299,7 +299,10 @@ class OtherCalls(OtherCallSeconds, frozen=True, kw_only=True):
 
 
 class SharedCalls(Record, frozen=True, kw_only=True):
-    """Warm calls of this process's candidate and of another, in turns; part of no figure."""
+    """Warm calls of this process's candidate and of another, in turns; part of no figure.
+
+    A process has one such entry for each time that it made the inputs and functions of both.
+    """
 
     other: Name
     """The case whose function was called in turns with this one's."""

@@ -784,7 +784,7 @@ def _shared_calls(process: MeasuredProcess, others: Iterable[Case]) -> list[Shar
     found: list[SharedCalls] = []
     for case in others:
         try:
-            found.append(replies.receive(process, replies.SharedReply).calls())
+            found += replies.receive(process, replies.SharedReply).calls()
         except ProcessFailedError as error:
             why = error.reason
         except OutOfTimeError:

@@ -332,39 +332,50 @@ class OtherCallsReply(OtherCallSeconds, frozen=True, kw_only=True, tag="other_ca
         )
 
 
+class _Turns(Record, frozen=True, kw_only=True):
+    """Calls in turns until both sides were made anew."""
+
+    own_ns: list[_Moment]
+    other_ns: list[_Moment]
+    batches: tuple[Count, Count]
+    compiles: Count | None
+
+
 class SharedReply(Record, frozen=True, kw_only=True, tag="shared_calls"):
     """Calls in turns with another candidate in the process."""
 
     other: str
-    own_ns: list[_Moment] = msgspec.field(default_factory=list)
-    other_ns: list[_Moment] = msgspec.field(default_factory=list)
-    batches: tuple[Count, Count] = (1, 1)
-    compiles: Count | None = None
+    turns: list[_Turns]
     reason: _Stated | None = None
 
-    def calls(self) -> SharedCalls:
+    def calls(self) -> list[SharedCalls]:
         """Return the turns, in seconds for one call."""
-        own, other = self.batches
-        whole = (
-            len(self.own_ns) == len(self.other_ns)
-            and min((own, other, *self.own_ns, *self.other_ns)) > 0
-        )
-        if self.reason is not None or not self.own_ns or not whole:
-            why = (
-                because("garbage", text="shared_calls")
-                if self.reason is None
-                else _as_reason(self.reason)
+        if self.reason is not None:
+            return [_not_shared(self.other, _as_reason(self.reason))]
+        if not self.turns or not all(map(_is_whole, self.turns)):
+            return [_not_shared(self.other, because("garbage", text="shared_calls"))]
+        return [
+            SharedCalls(
+                other=self.other,
+                own_s=[taken / one.batches[0] / 1e9 for taken in one.own_ns],
+                other_s=[taken / one.batches[1] / 1e9 for taken in one.other_ns],
+                own_batch=one.batches[0],
+                other_batch=one.batches[1],
+                compiles=one.compiles,
+                null_reasons={"compiles": _NOT_TOLD} if one.compiles is None else {},
             )
-            return SharedCalls(other=self.other, reason=why, null_reasons={"compiles": why})
-        return SharedCalls(
-            other=self.other,
-            own_s=[one / own / 1e9 for one in self.own_ns],
-            other_s=[one / other / 1e9 for one in self.other_ns],
-            own_batch=own,
-            other_batch=other,
-            compiles=self.compiles,
-            null_reasons={"compiles": _NOT_TOLD} if self.compiles is None else {},
-        )
+            for one in self.turns
+        ]
+
+
+def _not_shared(other: str, why: Reason) -> SharedCalls:
+    return SharedCalls(other=other, reason=why, null_reasons={"compiles": why})
+
+
+def _is_whole(turns: _Turns) -> bool:
+    if not turns.own_ns or len(turns.own_ns) != len(turns.other_ns):
+        return False
+    return min((*turns.batches, *turns.own_ns, *turns.other_ns)) > 0
 
 
 class End(_Ended, frozen=True, kw_only=True, tag="end"):

@@ -357,14 +357,20 @@ def shared_ratios(ours: Sequence[WarmProcess], theirs: Sequence[WarmProcess]) ->
 
 
 def _in_turns(own: Sequence[WarmProcess], others: Sequence[WarmProcess]) -> list[tuple[int, float]]:
-    """Return the place in time of each process, and its log-ratio of own calls over the others."""
+    """Return the place in time of each process, and its log-ratio of own calls over the others.
+
+    The mean over all times that it made both sides.
+    """
     names = {one.observation.case for one in others}
-    return [
-        (one.observation.order, float(np.median(np.log(_settled(turns)))))
+    found = {
+        one.observation.order: [
+            float(np.median(np.log(_settled(turns))))
+            for turns in one.observation.shared_calls
+            if turns.other in names and turns.compiles == 0 and turns.own_s
+        ]
         for one in own
-        for turns in one.observation.shared_calls
-        if turns.other in names and turns.compiles == 0 and turns.own_s
-    ]
+    }
+    return [(order, float(np.mean(logs))) for order, logs in found.items() if logs]
 
 
 def _settled(turns: SharedCalls) -> np.ndarray[Any, Any]:

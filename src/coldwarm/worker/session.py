@@ -176,13 +176,14 @@ def _measure(job: "Mapping[str, Any]", reader: int, writer: int, entered_ns: int
 
 def _shared(prepared: Prepared, other: "Mapping[str, Any]", start_s: float) -> "dict[str, Any]":
     """Return calls in turns with another candidate, or why there are none; never raise."""
-    told = {"type": "shared_calls", "other": other["case"]}
+    told = {"type": "shared_calls", "other": other["case"], "turns": [], "reason": None}
     try:
         from coldwarm.worker import shared
 
-        return {**told, **shared.measure(prepared, other, start_s)}
+        told["turns"], told["reason"] = shared.measure(prepared, other, start_s)
     except BaseException as error:  # noqa: BLE001 - whatever a candidate raises is a result
-        return {**told, "reason": _reason(error)}
+        told["reason"] = _reason(error)
+    return told
 
 
 def _start(

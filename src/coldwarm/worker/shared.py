@@ -1,10 +1,13 @@
 """Warm calls of another candidate in this process, in turns with those of its own.
 
 Processes of one program differ by a percent or two, by where their pages and objects lie, and a
-ratio of two processes has that of both. Calls in one process have most of it in common.
+ratio of two processes has that of both. Calls in one process have most of it in common. What is
+left is mostly where inputs and executables lie, so both sides are made anew a few times.
 
 After the process's last word of what it has measured, which is safe whatever happens here.
 """
+
+import sys
 
 from coldwarm.frameworks import settings
 from coldwarm.wire import TYPE_CHECKING, because
@@ -24,22 +27,48 @@ _WARM_NS, _SAMPLE_NS = 10**8, 10**6
 """How long both run before anything is kept, and how long a turn of each is at least."""
 _FEWEST, _MOST = 6, 400
 """Turns."""
-_LEAST_S, _MOST_S = 0.4, 1.5
-"""How long the turns take."""
+_TURNS_NS = 35 * 10**7
+"""How long the turns take until both sides are made anew."""
+_LEAST_NS, _MOST_NS = 4 * 10**8, 3 * 10**9
+"""How long all of it takes; no side is made anew that would take it beyond."""
 _LONGEST_NS = 5 * 10**7
 """Calls that are longer are not made here: so few would tell nothing."""
 
 
-def measure(prepared: Prepared, job: "Mapping[str, Any]", start_s: float) -> "dict[str, Any]":
+def measure(
+    prepared: Prepared, job: "Mapping[str, Any]", start_s: float
+) -> "tuple[list[dict[str, Any]], dict[str, Any] | None]":
     """Load the function of another candidate and time both in turns, or say why not.
+
+    Returns the turns, one entry each time both were made, and the reason if there are none.
 
     ``start_s``: what the process took to start. The dearer another one is, the longer this one
     goes on.
     """
-    found = _loaded(prepared, job)
-    if isinstance(found, dict):
-        return found
-    return _turns(prepared, found, max(_LEAST_S, min(_MOST_S, start_s / 2)))
+    ends_ns = now_ns() + max(_LEAST_NS, min(_MOST_NS, int(start_s * 1e9)))
+    found: list[dict[str, Any]] = []
+    own: Prepared | dict[str, Any] = prepared
+    while True:
+        begin_ns = now_ns()
+        if found:
+            _forget()
+            own = _loaded(prepared, prepared.job)
+        other = own if isinstance(own, dict) else _loaded(prepared, job)
+        if isinstance(own, dict) or isinstance(other, dict):
+            return found, None if found else other["reason"]  # type: ignore[index] # no candidate
+        turns = _turns(own, other)
+        if "reason" in turns:
+            return found, None if found else turns["reason"]
+        found.append(turns)
+        if now_ns() + (now_ns() - begin_ns) > ends_ns:
+            return found, None
+
+
+def _forget() -> None:
+    """Let JAX compile again, so that executables lie elsewhere, too."""
+    jax: Any = sys.modules.get("jax")
+    if jax is not None:
+        jax.clear_caches()
 
 
 def _loaded(prepared: Prepared, job: "Mapping[str, Any]") -> "Prepared | dict[str, Any]":
@@ -66,7 +95,7 @@ def _loaded(prepared: Prepared, job: "Mapping[str, Any]") -> "Prepared | dict[st
     return other
 
 
-def _turns(prepared: Prepared, other: Prepared, seconds: float) -> "dict[str, Any]":
+def _turns(prepared: Prepared, other: Prepared) -> "dict[str, Any]":
     """Time the two in turns, each first in every other turn."""
     import gc
 
@@ -87,7 +116,7 @@ def _turns(prepared: Prepared, other: Prepared, seconds: float) -> "dict[str, An
     enabled = gc.isenabled()
     gc.disable()
     try:
-        ends_ns = now_ns() + int(seconds * 1e9)
+        ends_ns = now_ns() + _TURNS_NS
         while len(taken[0]) < _FEWEST or (now_ns() < ends_ns and len(taken[0]) < _MOST):
             first = len(taken[0]) % 2
             for side in (first, 1 - first):
