@@ -216,7 +216,7 @@ class RunContext:
             "cache_settings": slot.cache_settings,
             "analyse": slot.analyse,
             "other_calls": slot.other_calls,
-            "shared": [self._shared_job(other) for other in slot.shared],
+            "shared": [self._shared_job(other, slot.round) for other in slot.shared],
             "list_modules": False,
             # Such calls show their cost at the end of a cold process, and disturb none after them.
             "new_shapes": case.new_shapes and not slot.persistent and slot.mode in _EMPTY,
@@ -224,10 +224,11 @@ class RunContext:
             "watch": self._watched(slot) if slot.mode in _EMPTY else None,
         }
 
-    def _shared_job(self, case: Case) -> dict[str, Any]:
+    def _shared_job(self, case: Case, round_: int) -> dict[str, Any]:
         """Return what a process needs to call the function of another candidate."""
         return {
             "case": case.id,
+            "again": self.options.time_budget_s is None or round_ >= _FOR_A_VERDICT,
             "function": case.job["function"],
             "seed": self.options.seed,
             "reference": self.references[case.group],
@@ -306,6 +307,11 @@ class RunContext:
             affinity=options.affinity if options.threads else None,
             enter=None if view is None else view.enter,
         )
+
+
+_FOR_A_VERDICT = 3
+"""Rounds that a verdict needs, of two processes each that call both sides. Within a time budget
+these make both sides once, so that there is time for as many."""
 
 
 @dataclass(frozen=True)
@@ -479,7 +485,8 @@ class Running(Begun):
                 self.other_calls = _other_calls(process)
             elif slot.persistent and "function" in slot.case.job:
                 self.other_calls = because("shown_by_others")
-            self.shared_calls = _shared_calls(process, slot.shared)
+            if not (self.end.more and isinstance(self.other_calls, Reason)):  # else it is lost
+                self.shared_calls = _shared_calls(process, slot.shared)
         except BaseException:
             process.kill()
             raise

@@ -73,10 +73,10 @@ if TYPE_CHECKING:
 _MAX_ATTEMPTS = 3
 _ENOUGH = 2
 """Processes in which every call compiled, after which no other would do otherwise."""
-_OTHER_CALLS: dict[bool, tuple[int, ...]] = {False: (0, 1, 2), True: (0, 1, 5)}
+_OTHER_CALLS: dict[bool, tuple[int, ...]] = {False: (0, 1, 2), True: (0, 3, 5)}
 """Processes of a case that show what calls take that the timed loop does not make: a third of a
-second in each, and what most of three show is not by chance. Within a time budget (``True``) the
-third waits until there are as many processes as a verdict needs."""
+second in each, and what most of three show is not by chance. Within a time budget (``True``) all
+but one wait until there may be a verdict."""
 _COLD_ORDER: tuple[CacheMode, ...] = (
     "first_ever",
     EMPTY,
@@ -619,7 +619,7 @@ class _Turns:
         for running in live:
             name = running.slot.case.id
             if self._looks_late(running):
-                late = _first_count(self._seconds(running), self._call_s[name])
+                late = _first_count(self._seconds(running), self._call_s[name], options)
                 counts[name] = max(counts[name], late)
         return counts
 
@@ -670,9 +670,9 @@ class _Turns:
         return running.block(batch, seconds, BLOCK_LIMIT, bound_to)
 
 
-_FIRST_CALLS, _FIRST_S = 256, 1.5
+_FIRST_CALLS, _FIRST_S, _FIRST_SHARE = 256, 1.5, 1 / 60
 """Warm calls that the first process of a case makes at least, and the seconds after which it makes
-no more for that: what a program does late, it is to show."""
+no more for that, also as a share of a time budget: what a program does late, it is to show."""
 _FEWEST_BLOCKS, _BLOCKS_BESIDE = 4, 8
 """Blocks of a process at least, and at most within a time budget where its calls in turns with the
 other candidate's show their ratio."""
@@ -692,10 +692,11 @@ class _BlockPlan:
     """Standard deviation of the log-ratio of two blocks of one turn."""
 
 
-def _first_count(seconds: float, call_s: float) -> int:
-    """Return how many blocks show ``_FIRST_CALLS`` calls, as far as ``_FIRST_S`` reaches."""
+def _first_count(seconds: float, call_s: float, options: Options) -> int:
+    """Return how many blocks show ``_FIRST_CALLS`` calls, as far as the time for them reaches."""
+    budget_s = math.inf if options.time_budget_s is None else options.time_budget_s
     calls_s = _FIRST_CALLS * max(call_s, 1e-9)
-    return math.ceil(min(calls_s, _FIRST_S) / seconds)
+    return math.ceil(min(calls_s, _FIRST_S, _FIRST_SHARE * budget_s) / seconds)
 
 
 def _block_count(seconds: float, most: int, most_s: float, plan: _BlockPlan | None) -> int:

@@ -30,7 +30,8 @@ _FEWEST, _MOST = 6, 400
 _TURNS_NS = 35 * 10**7
 """How long the turns take until both sides are made anew."""
 _LEAST_NS, _MOST_NS = 4 * 10**8, 3 * 10**9
-"""How long all of it takes; no side is made anew that would take it beyond."""
+"""How long the turns take at least where no side is made anew, and the longest that all of it
+takes: no side is made anew that would take it beyond."""
 _LONGEST_NS = 5 * 10**7
 """Calls that are longer are not made here: so few would tell nothing."""
 
@@ -45,7 +46,9 @@ def measure(
     ``start_s``: what the process took to start. The dearer another one is, the longer this one
     goes on.
     """
-    ends_ns = now_ns() + max(_LEAST_NS, min(_MOST_NS, int(start_s * 1e9)))
+    most_ns = min(_MOST_NS, int(start_s * 1e9))
+    turns_ns = _TURNS_NS if job["again"] else max(_LEAST_NS, most_ns // 3)
+    ends_ns = now_ns() + most_ns
     found: list[dict[str, Any]] = []
     own: Prepared | dict[str, Any] = prepared
     while True:
@@ -56,11 +59,11 @@ def measure(
         other = own if isinstance(own, dict) else _loaded(prepared, job)
         if isinstance(own, dict) or isinstance(other, dict):
             return found, None if found else other["reason"]  # type: ignore[index] # no candidate
-        turns = _turns(own, other)
+        turns = _turns(own, other, turns_ns)
         if "reason" in turns:
             return found, None if found else turns["reason"]
         found.append(turns)
-        if now_ns() + (now_ns() - begin_ns) > ends_ns:
+        if not job["again"] or now_ns() + (now_ns() - begin_ns) > ends_ns:
             return found, None
 
 
@@ -95,7 +98,7 @@ def _loaded(prepared: Prepared, job: "Mapping[str, Any]") -> "Prepared | dict[st
     return other
 
 
-def _turns(prepared: Prepared, other: Prepared) -> "dict[str, Any]":
+def _turns(prepared: Prepared, other: Prepared, turns_ns: int) -> "dict[str, Any]":
     """Time the two in turns, each first in every other turn."""
     import gc
 
@@ -116,7 +119,7 @@ def _turns(prepared: Prepared, other: Prepared) -> "dict[str, Any]":
     enabled = gc.isenabled()
     gc.disable()
     try:
-        ends_ns = now_ns() + _TURNS_NS
+        ends_ns = now_ns() + turns_ns
         while len(taken[0]) < _FEWEST or (now_ns() < ends_ns and len(taken[0]) < _MOST):
             first = len(taken[0]) % 2
             for side in (first, 1 - first):
