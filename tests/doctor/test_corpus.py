@@ -58,6 +58,7 @@ PATTERNS = {
     "torch-changing-scalar",
     "numba-signatures",
     "numba-cache-closure",
+    "numba-reflected-list",
 }
 BY_CALLS = {
     "device-transfer-in-loop",

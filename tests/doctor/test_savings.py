@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from coldwarm.doctor.judge import findings
+from coldwarm.doctor.rules import change_of
 from coldwarm.doctor.source_code import SourceFiles
 from coldwarm.doctor.trace import ProcessTrace
 from coldwarm.report.sentences import words
@@ -28,43 +29,59 @@ RESULTS = Path(__file__).parents[2] / "benchmarks" / "results" / "doctor_savings
 FEWEST, WITHIN = 10, 0.25
 
 
-def seen(program: dict[str, Any], arguments: dict[str, str]) -> ProcessTrace:
-    """Return a process that has compiled one program in 2 s."""
-    program = {"constants_bytes": 0, "reusable_bytes": 0, "constants_line": None, **program}
-    call = {
-        "kind": "call",
-        "framework": "jax",
-        "call": 1,
-        "slot": None,
-        "stack": [[PATH, 8, "<module>"]],
-        "thread": 1,
-        "at_s": 1.0,
-        "function": {"name": "f", "path": PATH, "line": 2},
-        "cause": {"kind": "first"},
-        "signature": {"arguments": arguments, "static": {}},
-    }
-    stage = {
-        "kind": "stage",
-        "at_s": 3.0,
-        "call": 1,
-        "stage": "compile",
-        "begin_s": 1.0,
-        "seconds": 2.0,
-        "own_s": {"compile": 2.0},
-        "hit": False,
-        "program": program,
-    }
-    rows = [{"kind": "process", "at_s": 0.0, "sees_calls": True}, call, stage]
+def seen(
+    programs: list[dict[str, Any]],
+    arguments: dict[str, str],
+    causes: tuple[dict[str, Any], ...] = ({"kind": "first"},),
+) -> ProcessTrace:
+    """Return a process that has compiled these programs, each in 2 s."""
+    rows: list[dict[str, Any]] = [{"kind": "process", "at_s": 0.0, "sees_calls": True}]
+    for number, (program, cause) in enumerate(zip(programs, causes * 9, strict=False), 1):
+        call = {
+            "kind": "call",
+            "framework": "jax",
+            "call": number,
+            "slot": None,
+            "stack": [[PATH, 8, "<module>"]],
+            "thread": 1,
+            "at_s": 2.0 * number,
+            "function": {"name": "f", "path": PATH, "line": 2},
+            "cause": cause,
+            "signature": {"arguments": arguments, "static": {}},
+        }
+        stage = {
+            "kind": "stage",
+            "at_s": 2.0 * number + 2.0,
+            "call": number,
+            "stage": "compile",
+            "begin_s": 2.0 * number,
+            "seconds": 2.0,
+            "own_s": {"compile": 2.0},
+            "hit": False,
+            "program": {
+                "constants_bytes": 0,
+                "reusable_bytes": 0,
+                "constants_line": None,
+                **program,
+            },
+        }
+        rows += [call, stage]
     return ProcessTrace.of(rows, [], SourceFiles({PATH: SOURCE}))
 
 
+LINES = [
+    [[[PATH, 5, "f"]], 300, 50],
+    [[[PATH, 4, "f"]], 100, 50],
+    [[[PATH, 6, "f"]], 100, 100],
+]
+ANOTHER_SHAPE = {
+    "kind": "again",
+    "differences": [{"kind": "shape", "argument": "x", "before": "f32[64]", "now": "f32[40]"}],
+}
+
+
 def test_a_loop_that_is_written_out_saves_all_its_turns_but_one() -> None:
-    lines = [
-        [[[PATH, 5, "f"]], 300, 50],
-        [[[PATH, 4, "f"]], 100, 50],
-        [[[PATH, 6, "f"]], 100, 100],
-    ]
-    (found,) = findings(seen({"equations": 500, "lines": lines}, {"x": "f32[3]"}))
+    (found,) = findings(seen([{"equations": 500, "lines": LINES}], {"x": "f32[3]"}))
     assert found.pattern == "python-loop-unrolled"
     assert found.cost_s == pytest.approx(2.0 * 400 / 500)
     assert found.saving_s == pytest.approx(2.0 * 400 / 500 * (1 - 1 / 50))
@@ -72,12 +89,30 @@ def test_a_loop_that_is_written_out_saves_all_its_turns_but_one() -> None:
     assert "less one turn of 50" in words(found.saving_from)
 
 
+def test_a_loop_costs_what_it_costs_in_all_programs() -> None:
+    programs = [{"equations": 500, "lines": LINES}] * 3
+    (found,) = findings(seen(programs, {"x": "f32[3]"}))
+    assert found.cost_s == pytest.approx(3 * 2.0 * 400 / 500)
+    assert found.saving_s == pytest.approx(3 * 2.0 * 400 / 500 * (1 - 1 / 50))
+    assert [words(one) for one in found.says.parts] == ["it is written out in 2 more programs"]
+
+
+def test_another_shape_is_named_where_its_seconds_matter() -> None:
+    """GIVEN one more shape that took a third of the run, and none of many that took little."""
+    empty = {"equations": 10, "lines": []}
+    (found,) = findings(seen([empty] * 2, {"x": "f32[64]"}, ({"kind": "first"}, ANOTHER_SHAPE)))
+    assert (found.pattern, found.n, found.saving_s) == ("shape-change", 1, 2.0)
+    assert "such as a short last batch" in change_of(found)
+    many = [{"kind": "first"}] * 20
+    assert not findings(seen([empty] * 22, {"x": "f32[64]"}, (*many, ANOTHER_SHAPE)))
+
+
 def test_a_list_saves_the_equations_that_each_number_has() -> None:
     numbers = {f"x[{at}]": "Python float" for at in range(100)}
-    (found,) = findings(seen({"equations": 220, "lines": []}, numbers))
+    (found,) = findings(seen([{"equations": 220, "lines": []}], numbers))
     assert found.pattern == "list-argument"
     assert found.saving_s == pytest.approx(2.0 * 200 / 220)
-    (few,) = findings(seen({"equations": 60, "lines": []}, numbers))
+    (few,) = findings(seen([{"equations": 60, "lines": []}], numbers))
     assert few.saving_s is None
     assert words(few.null_reasons["saving_s"]) == "it depends on what takes its place"
 

@@ -40,6 +40,11 @@ float(y.sum())""",
     "number": "%%ttfr many\n1",
     "awaits": "%%ttfr\n1\nawait step",
     "not carried": "%%ttfr 1\nwith lock:\n    z = 1\nz",
+    "block": """import coldwarm
+with coldwarm.doctor() as d:
+    for n in range(5):
+        y = step(jnp.ones(30 + n))
+print(d)""",
 }
 
 
@@ -68,6 +73,12 @@ def test_a_cell_is_run_as_it_is_and_its_report_shown(outputs: Mapping[str, list[
     assert (result["output_type"], result["data"]["text/plain"]) == ("execute_result", "14.0")
     (kept,) = outputs["kept"]
     assert kept["text"].strip() == f"(7,) ['Cell In[3]'] {text}".strip()
+
+
+def test_a_block_names_cells_as_ipython_does(outputs: Mapping[str, list[Any]]) -> None:
+    (printed,) = outputs["block"]
+    assert f"Cell In[{len(CELLS)}]:4" in printed["text"]
+    assert "ipykernel" not in printed["text"]
 
 
 def test_a_semicolon_keeps_the_value_back(outputs: Mapping[str, list[Any]]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -130,13 +131,15 @@ class DoctorBlock:
             counts[LOST : LOST + 1] = [0]  # of the files of a journal: a block has its lines here
             rows = [row for row in self._block.rows if _happened(row, counts)]
             texts = {**watch.texts(rows), **_texts_in_memory(rows)}
-            if self._named is not None:
-                # IPython has two files for a cell with a magic; what was run is the inner one.
-                inner = texts.pop(self._program, "")
-                texts = {self._named(path): text for path, text in texts.items()}
-                texts[self._named(self._program)] = inner
-                rows = [_renamed(row, self._named) for row in rows]
-                rows[0] = {**rows[0], "argv": [self._named(self._program)]}
+            named = self._named or _names_of_cells()
+            # IPython has two files for a cell with a magic; what was run is the inner one.
+            inner = texts.pop(self._program, "")
+            if named is not None:
+                texts = {named(path): text for path, text in texts.items()}
+                rows = [_renamed(row, named) for row in rows]
+                if self._program:
+                    texts[named(self._program)] = inner
+                    rows[0] = {**rows[0], "argv": [named(self._program)]}
             trace = ProcessTrace.of(rows, counts, SourceFiles(texts))
             watched = watch.Watched([trace], trace.sources)
             self._said = watch.report(watched, None, self._started_at), trace
@@ -157,6 +160,20 @@ class DoctorBlock:
     def _document(self, *, everything: bool = False) -> Document:
         more = ".show(everything=True) shows them"
         return document(self.report, everything=everything, more=more)
+
+
+def _names_of_cells() -> Callable[[str], str] | None:
+    """Return what names a file as IPython does, a cell by its number; ``None``: it is not there."""
+    ipython: Any = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    if shell is None:
+        return None
+
+    def named(path: str) -> str:
+        found = shell.compile.format_code_name(path)
+        return path if found is None else " ".join(found)
+
+    return named
 
 
 def _difference(before: bytes, after: bytes) -> list[int]:

@@ -31,7 +31,7 @@ from coldwarm.report.shown import told as one_line
 from coldwarm.report.shown import without_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from coldwarm.catalogue.spec import PatternSpec
     from coldwarm.contracts.doctor import Account, CallSite, DoctorReport, Finding, Fix, MissKind
@@ -375,6 +375,9 @@ def document(
     blocks: list[Block] = [Paragraph(headline(report), "strong")]
     if ending(report):
         blocks.append(Paragraph(ending(report), "strong"))
+    # Who sees less than usual is to know it before they read what was found.
+    unmonitored = [one for one in report.unseen if one.code == "needs_monitoring"]
+    blocks += _not_seen(unmonitored)
     if is_known(report):
         blocks.append(_account_table(report.account))
     for rank, one in enumerate(findings, 1):
@@ -385,9 +388,14 @@ def document(
         why = f", each of less than {SMALL:.0%} of the time" if small else ""
         blocks.append(Paragraph(f"… and {left} more{why}: {more}", "dim"))
     if report.sites:
-        blocks.append(sites_table(report.sites[: None if everything else _MOST_SITES]))
+        shown = report.sites[: None if everything else _MOST_SITES]
+        blocks.append(sites_table(shown))
+        if report.n_sites > len(shown):
+            lines = counted(report.n_sites - len(shown), "more line")
+            where = "which are not kept" if everything else more
+            blocks.append(Paragraph(f"… and {lines}: {where}", "dim"))
         blocks += _of_sites(report.sites, _MOST_SITES if everything else _MOST_MISSES)
-    blocks += [Paragraph(f"Not seen: {words(one)}.", "dim") for one in report.unseen]
+    blocks += _not_seen([one for one in report.unseen if one not in unmonitored])
     for one in report.findings[:1]:
         spec = pattern_of(one.pattern)
         if spec is not None and not is_small(one, report.account.total_s):
@@ -398,6 +406,10 @@ def document(
     if report.fix is not None:
         blocks += [Heading("What the change has brought"), *fix_blocks(report.fix)]
     return without_secrets(Document("coldwarm doctor", tuple(blocks)))
+
+
+def _not_seen(reasons: Iterable[Reason]) -> list[Block]:
+    return [Paragraph(f"Not seen: {words(one)}.", "dim") for one in reasons]
 
 
 def _worth(report: DoctorReport) -> list[Finding]:

@@ -23,8 +23,8 @@ _REASONS = {
     "doctor_ended": "an error ended it here",
     "doctor_untimed": "its time is not measured by itself",
     "doctor_depends": "it depends on what takes its place",
-    "needs_monitoring": "calls, clocks and reads of values are seen on Python 3.12 and later,"
-    " where debuggers and coverage tools leave sys.monitoring free",
+    "needs_monitoring": "calls, clocks and reads of values; run it with Python 3.12 or later, and"
+    " without a debugger or a coverage tool",
     "trace_untold": "JAX does not tell of what is traced below jax.grad or jax.vmap; from Python"
     " 3.12 on it is seen all the same",
     "end_not_seen": "how the program ended: it was killed, left by os._exit, or still runs; its"

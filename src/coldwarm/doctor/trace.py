@@ -225,6 +225,9 @@ class CompiledCall(_Row, tag="call", dict=True):
     """Names of large arrays that the function takes from around it."""
     around: bool | None = None
     """For Numba: whether it takes another compiled function from around it."""
+    lists: dict[str, int] | None = None
+    """For Numba: elements of the arguments that are lists or sets of Python's, by name, in the call
+    for which it was compiled."""
     missed: str | None = None
     """For Numba: why it was not in the cache on disk; ``None``: it was, or is not kept there."""
     guard: str | None = None

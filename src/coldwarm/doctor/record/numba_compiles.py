@@ -340,6 +340,7 @@ class NumbaCompiles:
             },
             keeps=_keeps(dispatcher),
             around=_takes_compiled(dispatcher),
+            lists=_lists(sys._getframe(2), dispatcher, args),
             **more,
         )
         earlier.append(types)
@@ -424,6 +425,33 @@ def _takes_compiled(dispatcher: "Any") -> bool:
         except ValueError:  # an empty cell
             continue
     return False
+
+
+def _lists(frame: "FrameType | None", dispatcher: "Any", types: "Any") -> "dict[str, int]":
+    """Return how many elements those arguments have that Numba copies before each call.
+
+    None where the call is not found, as where types were declared.
+    """
+    if not any(getattr(kind, "reflected", False) for kind in types):
+        return {}
+    for _ in range(_NEAR):
+        if frame is None:
+            break
+        if frame.f_code.co_name == "_compile_for_args" and frame.f_locals["self"] is dispatcher:
+            given = zip(_names(dispatcher), types, frame.f_locals["args"], strict=False)
+            return {
+                name: _n_elements(value)
+                for name, kind, value in given
+                if getattr(kind, "reflected", False)
+            }
+        frame = frame.f_back
+    return {}
+
+
+def _n_elements(value: "Any") -> int:
+    """Return how many elements a list or set has, those of the lists in it counted."""
+    inner = value and isinstance(value, list) and isinstance(value[0], list)
+    return sum(map(len, value)) if inner else len(value)
 
 
 def _names(dispatcher: "Any") -> "list[str]":

@@ -367,6 +367,7 @@ _STATIC: dict[_ValueKind, str] = {
 }
 """Codes of a static argument, by what its values are."""
 _ONE_RANK = "give it one number of dimensions, with reshape before the call"
+_ONE_SHAPE = "pad what is of another size to the same, or leave it out, such as a short last batch"
 _NUMBA: dict[_TypeKind, str] = {
     "function": "give it one function, or declare a signature with numba.types.FunctionType",
     "length": "pass an array instead of a tuple of changing length",
@@ -414,6 +415,8 @@ _OF_CAUSE: dict[CauseKind, tuple[str, int]] = {
 }
 """The pattern, and how often a cause must have made a function compile again to be reported: a
 few static values and a few shapes are what they are for."""
+_DEAR_S, _DEAR_SHARE = 1.0, 0.1
+"""Seconds, and share of the run, from which another shape is reported however few there are."""
 _FEW, _USED_AGAIN = 16, 3
 """Functions that are kept, and calls of each, for them to be made on purpose."""
 _MOST_NAMED = 2
@@ -437,9 +440,23 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     for (site, name, kind), calls in groups.items():
         after = limits.get(_code_of(calls[0].function))
         is_worth = len(calls) >= _OF_CAUSE[kind][1] or (after is not None and kind != "unknown")
+        is_worth |= kind == "shape" and _are_dear(trace, calls)
         if is_worth and not _are_kept(trace, site, kind, calls):
             for one in _blamed(kind, calls):
                 yield _finding(trace, site, name, one, after)
+
+
+def _are_dear(trace: ProcessTrace, calls: Sequence[CompiledCall]) -> bool:
+    """Say whether a share of the run that matters went into calls that had another size alone."""
+    spent_s = sum(one.total_s for one in calls if _has_another_size(one))
+    return spent_s >= max(_DEAR_S, _DEAR_SHARE * trace.lasted_s)
+
+
+def _has_another_size(call: CompiledCall) -> bool:
+    """Say whether nothing but sizes differed: other differences make it another input."""
+    return all(
+        one.kind == "shape" and _have_one_rank(one.before, one.now) for one in call.differences
+    )
 
 
 def _are_kept(
@@ -598,6 +615,8 @@ def _advice(finding: Finding, before: str, now: str) -> str:
         return _TELLS.get(finding.framework, general)
     if finding.pattern == "numba-signatures":
         return _NUMBA[_kind_of_types(before, now)]
+    if general == _CHANGES["shape-change"] and finding.n < _OF_CAUSE["shape"][1]:
+        return _ONE_SHAPE
     kind = _kind_of_values(before, now)
     if finding.pattern != "varying-static-arg":
         return general

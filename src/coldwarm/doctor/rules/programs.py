@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import Codes, because
@@ -24,6 +25,7 @@ _REASONS = {
     "doctor_constants": "{function} holds {constants_bytes:size} of arrays that it takes from"
     " outside of its arguments",
     "doctor_equations": "this loop gave {n_equations} of the {n_all:# equation} of {function}",
+    "doctor_more_programs": "it is written out in {n_programs:# more program}",
     "doctor_donation": "{function} takes {argument_names} and gives it back in other memory:"
     " {state_bytes:size} that it could use again",
     "saving_turns": "what the loop took to compile, by its share of the equations, less one turn"
@@ -51,22 +53,41 @@ _FEWEST_CALLS = 3
 _FEWEST_NUMBERS = 64
 
 
+@dataclass(frozen=True)
+class _Unrolled:
+    """Loop that was written out in a program."""
+
+    call: CompiledCall
+    n_equations: int
+    n_all: int
+    turns: int
+
+    @property
+    def cost_s(self) -> float:
+        """Seconds of compiling, by the loop's share of the equations."""
+        return self.call.total_s * min(1.0, self.n_equations / self.n_all)
+
+
 def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     """Look into every program that was compiled."""
     done: set[tuple[str, SourceLine]] = set()
+    unrolled: dict[SourceLine, list[_Unrolled]] = {}
     for call in trace.calls:
         if call.is_operation or call.site is None:
             continue
         program = call.program
         found = [_list(trace, call.site, call)]
         if program is not None:
-            found += [_constants(trace, call, program), _unrolled(trace, call, program)]
-            found += [_not_donated(trace, call, program)]
+            found += [_constants(trace, call, program), _not_donated(trace, call, program)]
+            for site, loop in _loop_of(trace, call, program):
+                unrolled.setdefault(site, []).append(loop)
         for one in filter(None, found):
             key = one.pattern, SourceLine(one.path, one.line, one.function)
             if key not in done:
                 done.add(key)
                 yield one
+    for site, loops in unrolled.items():
+        yield _unrolled(trace, site, loops)
 
 
 def _list(trace: ProcessTrace, site: SourceLine, call: CompiledCall) -> Finding | None:
@@ -118,8 +139,10 @@ def _constants(trace: ProcessTrace, call: CompiledCall, program: LoweredProgram)
     )
 
 
-def _unrolled(trace: ProcessTrace, call: CompiledCall, program: LoweredProgram) -> Finding | None:
-    """Name the loop that most of the equations are from, if it has many turns."""
+def _loop_of(
+    trace: ProcessTrace, call: CompiledCall, program: LoweredProgram
+) -> Iterator[tuple[SourceLine, _Unrolled]]:
+    """Yield the loop that most of the equations are from, if it has many turns."""
     found: dict[SourceLine, tuple[int, int]] = {}
     for chain, number, turns in program.lines:
         header = _header(trace, chain)
@@ -128,26 +151,35 @@ def _unrolled(trace: ProcessTrace, call: CompiledCall, program: LoweredProgram) 
             found[header] = before[0] + number, max(before[1], turns)
     for site, (number, turns) in sorted(found.items(), key=lambda item: -item[1][0]):
         if number >= _FEWEST_EQUATIONS and turns >= _FEWEST_TURNS:
-            cost_s = call.total_s * min(1.0, number / program.equations)
-            is_again = call.again_for is not None  # what that saves is told of its own
-            says = because(
-                "doctor_equations",
-                function=call.name,
-                n_equations=number,
-                n_all=program.equations,
-            )
-            return trace.finding(
-                "python-loop-unrolled",
-                site,
-                says,
-                framework=call.framework,
-                n=number,
-                cost_s=cost_s,
-                saving_s=None if is_again else cost_s * (1 - 1 / turns),
-                saving_from=None if is_again else because("saving_turns", n_turns=turns),
-                no_saving=because("doctor_depends") if is_again else None,
-            )
-    return None
+            yield site, _Unrolled(call, number, program.equations, turns)
+            return
+
+
+def _unrolled(trace: ProcessTrace, site: SourceLine, loops: Sequence[_Unrolled]) -> Finding:
+    """Name a loop that was written out, by its largest program; the seconds are of all."""
+    most = max(loops, key=lambda one: one.n_equations)
+    more = [because("doctor_more_programs", n_programs=len(loops) - 1)] if len(loops) > 1 else []
+    says = because(
+        "doctor_equations",
+        *more,
+        function=most.call.name,
+        n_equations=most.n_equations,
+        n_all=most.n_all,
+    )
+    # What is compiled again is saved as a whole by another finding.
+    first = [one for one in loops if one.call.again_for is None]
+    saving_s = sum(one.cost_s * (1 - 1 / one.turns) for one in first)
+    return trace.finding(
+        "python-loop-unrolled",
+        site,
+        says,
+        framework=most.call.framework,
+        n=most.n_equations,
+        cost_s=sum(one.cost_s for one in loops),
+        saving_s=saving_s if first else None,
+        saving_from=because("saving_turns", n_turns=most.turns) if first else None,
+        no_saving=None if first else because("doctor_depends"),
+    )
 
 
 def _header(trace: ProcessTrace, chain: Iterable[SourceLine]) -> SourceLine | None:
