@@ -74,7 +74,7 @@ LINES = [
     [[[PATH, 4, "f"]], 100, 50],
     [[[PATH, 6, "f"]], 100, 100],
 ]
-ANOTHER_SHAPE = {
+ANOTHER_SHAPE: dict[str, Any] = {
     "kind": "again",
     "differences": [{"kind": "shape", "argument": "x", "before": "f32[64]", "now": "f32[40]"}],
 }
@@ -97,12 +97,17 @@ def test_a_loop_costs_what_it_costs_in_all_programs() -> None:
     assert [words(one) for one in found.says.parts] == ["it is written out in 2 more programs"]
 
 
-def test_another_shape_is_named_where_its_seconds_matter() -> None:
-    """GIVEN one more shape that took a third of the run, and none of many that took little."""
+def test_a_short_last_batch_is_named_where_its_seconds_matter() -> None:
+    """GIVEN one shorter input that took a third of the run THEN it is named; a study's are not."""
     empty = {"equations": 10, "lines": []}
     (found,) = findings(seen([empty] * 2, {"x": "f32[64]"}, ({"kind": "first"}, ANOTHER_SHAPE)))
     assert (found.pattern, found.n, found.saving_s) == ("shape-change", 1, 2.0)
     assert "such as a short last batch" in change_of(found)
+    longer = {**ANOTHER_SHAPE["differences"][0], "now": "f32[128]"}
+    study = {"kind": "again", "differences": [longer]}
+    for causes in ((study,), (study, study), (ANOTHER_SHAPE, ANOTHER_SHAPE)):
+        sizes = ({"kind": "first"}, *causes)
+        assert not findings(seen([empty] * len(sizes), {"x": "f32[64]"}, sizes))
     many = [{"kind": "first"}] * 20
     assert not findings(seen([empty] * 22, {"x": "f32[64]"}, (*many, ANOTHER_SHAPE)))
 

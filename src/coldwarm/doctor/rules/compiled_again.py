@@ -416,7 +416,7 @@ _OF_CAUSE: dict[CauseKind, tuple[str, int]] = {
 """The pattern, and how often a cause must have made a function compile again to be reported: a
 few static values and a few shapes are what they are for."""
 _DEAR_S, _DEAR_SHARE = 1.0, 0.1
-"""Seconds, and share of the run, from which another shape is reported however few there are."""
+"""Seconds, and share of the run, from which a single shorter input is reported."""
 _FEW, _USED_AGAIN = 16, 3
 """Functions that are kept, and calls of each, for them to be made on purpose."""
 _MOST_NAMED = 2
@@ -447,16 +447,27 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
 
 
 def _are_dear(trace: ProcessTrace, calls: Sequence[CompiledCall]) -> bool:
-    """Say whether a share of the run that matters went into calls that had another size alone."""
-    spent_s = sum(one.total_s for one in calls if _has_another_size(one))
-    return spent_s >= max(_DEAR_S, _DEAR_SHARE * trace.lasted_s)
+    """Say whether a share of the run that matters went into a single shorter input.
+
+    Several sizes are mostly meant, such as grids of a study or buckets of lengths.
+    """
+    spent_s = sum(one.total_s for one in calls)
+    dear = spent_s >= max(_DEAR_S, _DEAR_SHARE * trace.lasted_s)
+    return dear and len(calls) == 1 and all(map(_is_shorter, calls[0].differences))
 
 
-def _has_another_size(call: CompiledCall) -> bool:
-    """Say whether nothing but sizes differed: other differences make it another input."""
-    return all(
-        one.kind == "shape" and _have_one_rank(one.before, one.now) for one in call.differences
-    )
+def _is_shorter(one: CallDifference) -> bool:
+    """Say whether an array is only shorter than before, as the last batch is."""
+    before, now = (_sizes(text) for text in (one.before, one.now))
+    if one.kind != "shape" or not before or not now:
+        return False
+    return now[0] < before[0] and now[1:] == before[1:]
+
+
+def _sizes(written: str) -> list[int]:
+    """Return the sizes of an array that is written as ``f32[2,3]``."""
+    found = re.fullmatch(r"\w+\[([\d,]+)\]", written)
+    return [] if found is None else [int(one) for one in found[1].split(",")]
 
 
 def _are_kept(
@@ -615,7 +626,7 @@ def _advice(finding: Finding, before: str, now: str) -> str:
         return _TELLS.get(finding.framework, general)
     if finding.pattern == "numba-signatures":
         return _NUMBA[_kind_of_types(before, now)]
-    if general == _CHANGES["shape-change"] and finding.n < _OF_CAUSE["shape"][1]:
+    if general == _CHANGES["shape-change"] and finding.n == 1:
         return _ONE_SHAPE
     kind = _kind_of_values(before, now)
     if finding.pattern != "varying-static-arg":
