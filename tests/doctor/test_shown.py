@@ -130,7 +130,7 @@ def test_nothing_is_said_to_be_right_that_was_not_seen(tmp_path: Path) -> None:
     rows = [journals.process(sees_calls=False), journals.end(END_S)]
     profile = "60.0 s of 60.0 s are neither imports nor compiling: python -m cProfile"
     said = " ".join(printed(report(tmp_path, rows)))
-    assert f"Nothing to change was found in what could be seen. {profile}" in said
+    assert f" 60.0 s  Nothing to change was found in what could be seen. {profile}" in said
     assert said.index("Not seen: calls, clocks and reads") < said.index("Nothing to change")
     rows = [journals.process(), journals.end(END_S)]
     said = " ".join(printed(report(tmp_path, rows)))

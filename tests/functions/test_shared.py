@@ -160,6 +160,50 @@ def test_a_framework_that_the_other_side_has_not_is_never_brought_there(
     assert turns(desk, "twice") == turns(desk, "other") == []
 
 
+MADE = """
+    import time
+    import numpy as np
+
+    time.sleep(1.5)
+    X = np.linspace(0.0, 1.0, 1000)
+    made = []
+
+    def making(name, turns):
+        made.append(name)
+        if made.count(name) > {}:
+            raise RuntimeError("it was made before")
+
+        def work():
+            y = X
+            for _ in range(turns):
+                y = np.cos(X + 0.5 * y)
+            return y
+
+        return work
+
+    def less():
+        return making("less", 100)
+
+    def more():
+        return making("more", 150)
+"""
+
+
+@pytest.mark.parametrize(("most", "several"), [(1, False), (9, True)])
+def test_both_are_made_anew_while_there_is_time_and_they_can_be(
+    desk: Desk, most: int, *, several: bool
+) -> None:
+    desk.write("made.py", MADE.format(most))
+    done = desk.bench("made.py:less", "made.py:more", *RUNS)
+    assert done.code == 0, done.err
+    found = turns(desk, "less")
+    assert (len(found) > 3) == several
+    assert len(found) >= 3
+    assert not [one for one in found if one["reason"]]
+    (warm,) = desk.case("more")["comparisons"]
+    assert warm["ratio"] == pytest.approx(1.5, abs=0.15)
+
+
 def test_a_side_that_changes_settings_shares_no_process(desk: Desk) -> None:
     pytest.importorskip("torch")
     desk.write("changing.py", CHANGING)

@@ -51,7 +51,6 @@ class DoctorBlock:
         self._ended = False
         self._started_at = ""
         self._said: tuple[DoctorReport, ProcessTrace] | None = None
-        self._named: Callable[[str], str] | None = None
         self._program = ""
 
     def __enter__(self) -> Self:
@@ -119,9 +118,9 @@ class DoctorBlock:
         except OSError as error:
             raise StorageError(f"{file} cannot be written: {error.strerror}") from error
 
-    def call(self, named: Callable[[str], str], program: str) -> None:
-        """Let files have other names in the report, as cells have; ``program`` is what was run."""
-        self._named, self._program = named, program
+    def ran(self, program: str) -> None:
+        """Tell which file was run, where a cell has two: ``program`` is the inner one."""
+        self._program = program
 
     def _read(self) -> tuple[DoctorReport, ProcessTrace]:
         if self._block is None or not self._ended:
@@ -131,14 +130,13 @@ class DoctorBlock:
             counts[LOST : LOST + 1] = [0]  # of the files of a journal: a block has its lines here
             rows = [row for row in self._block.rows if _happened(row, counts)]
             texts = {**watch.texts(rows), **_texts_in_memory(rows)}
-            named = self._named or _names_of_cells()
-            # IPython has two files for a cell with a magic; what was run is the inner one.
-            inner = texts.pop(self._program, "")
+            named = _names_of_cells()
             if named is not None:
-                texts = {named(path): text for path, text in texts.items()}
+                # What was run comes last: the cell around it has the same name.
+                ordered = sorted(texts, key=lambda path: path == self._program)
+                texts = {named(path): texts[path] for path in ordered}
                 rows = [_renamed(row, named) for row in rows]
                 if self._program:
-                    texts[named(self._program)] = inner
                     rows[0] = {**rows[0], "argv": [named(self._program)]}
             trace = ProcessTrace.of(rows, counts, SourceFiles(texts))
             watched = watch.Watched([trace], trace.sources)

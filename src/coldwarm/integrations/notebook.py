@@ -181,7 +181,7 @@ class _Magics:
                 value = _run(codes, self._shell.user_ns)
                 return None if is_silent(cell) else value
         finally:
-            followed.call(self._named, body.path)
+            followed.ran(body.path)
             if name:
                 self._shell.user_ns[name] = followed
             import_module("IPython.display").display(followed)

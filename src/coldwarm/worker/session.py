@@ -176,14 +176,16 @@ def _measure(job: "Mapping[str, Any]", reader: int, writer: int, entered_ns: int
 
 def _shared(prepared: Prepared, other: "Mapping[str, Any]", start_s: float) -> "dict[str, Any]":
     """Return calls in turns with another candidate, or why there are none; never raise."""
-    told = {"type": "shared_calls", "other": other["case"], "turns": [], "reason": None}
+    turns: list[dict[str, Any]] = []
     try:
         from coldwarm.worker import shared
 
-        told["turns"], told["reason"] = shared.measure(prepared, other, start_s)
+        reason = shared.measure(prepared, other, start_s, turns)
     except BaseException as error:  # noqa: BLE001 - whatever a candidate raises is a result
-        told["reason"] = _reason(error)
-    return told
+        reason = _reason(error)
+    # What cannot be made anew was measured once.
+    reason = None if turns else reason
+    return {"type": "shared_calls", "other": other["case"], "turns": turns, "reason": reason}
 
 
 def _start(

@@ -27,44 +27,42 @@ _WARM_NS, _SAMPLE_NS = 10**8, 10**6
 """How long both run before anything is kept, and how long a turn of each is at least."""
 _FEWEST, _MOST = 6, 400
 """Turns."""
-_TURNS_NS = 35 * 10**7
-"""How long the turns take until both sides are made anew."""
-_LEAST_NS, _MOST_NS = 4 * 10**8, 3 * 10**9
-"""How long the turns take at least where no side is made anew, and the longest that all of it
-takes: no side is made anew that would take it beyond."""
+_TURNS_NS, _LEAST_NS = 35 * 10**7, 4 * 10**8
+"""How long the turns take until both sides are made anew, and at least where they are not."""
+_MOST_NS = 3 * 10**9
+"""How long all of it takes at most: no side is made anew that would take it beyond."""
 _LONGEST_NS = 5 * 10**7
 """Calls that are longer are not made here: so few would tell nothing."""
 
 
 def measure(
-    prepared: Prepared, job: "Mapping[str, Any]", start_s: float
-) -> "tuple[list[dict[str, Any]], dict[str, Any] | None]":
-    """Load the function of another candidate and time both in turns, or say why not.
-
-    Returns the turns, one entry each time both were made, and the reason if there are none.
+    prepared: Prepared, job: "Mapping[str, Any]", start_s: float, found: "list[dict[str, Any]]"
+) -> "dict[str, Any] | None":
+    """Load the function of another candidate and time both in turns; return why there are no more.
 
     ``start_s``: what the process took to start. The dearer another one is, the longer this one
-    goes on.
+    goes on. ``found`` gets the turns, one entry each time that both were made.
     """
     most_ns = min(_MOST_NS, int(start_s * 1e9))
     turns_ns = _TURNS_NS if job["again"] else max(_LEAST_NS, most_ns // 3)
     ends_ns = now_ns() + most_ns
-    found: list[dict[str, Any]] = []
     own: Prepared | dict[str, Any] = prepared
     while True:
         begin_ns = now_ns()
         if found:
             _forget()
             own = _loaded(prepared, prepared.job)
-        other = own if isinstance(own, dict) else _loaded(prepared, job)
-        if isinstance(own, dict) or isinstance(other, dict):
-            return found, None if found else other["reason"]  # type: ignore[index] # no candidate
+        other = _loaded(prepared, job)
+        if isinstance(own, dict):
+            return own["reason"]  # type: ignore[no-any-return] # a reason in a message
+        if isinstance(other, dict):
+            return other["reason"]  # type: ignore[no-any-return] # as above
         turns = _turns(own, other, turns_ns)
         if "reason" in turns:
-            return found, None if found else turns["reason"]
+            return turns["reason"]  # type: ignore[no-any-return] # as above
         found.append(turns)
         if not job["again"] or now_ns() + (now_ns() - begin_ns) > ends_ns:
-            return found, None
+            return None
 
 
 def _forget() -> None:

@@ -430,7 +430,7 @@ def _takes_compiled(dispatcher: "Any") -> bool:
 def _lists(frame: "FrameType | None", dispatcher: "Any", types: "Any") -> "dict[str, int]":
     """Return how many elements those arguments have that Numba copies before each call.
 
-    None where the call is not found, as where types were declared.
+    Empty where the call is not found, as where types were declared.
     """
     if not any(getattr(kind, "reflected", False) for kind in types):
         return {}

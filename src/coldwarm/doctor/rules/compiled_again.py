@@ -451,9 +451,9 @@ def _are_dear(trace: ProcessTrace, calls: Sequence[CompiledCall]) -> bool:
 
     Several sizes are mostly meant, such as grids of a study or buckets of lengths.
     """
-    spent_s = sum(one.total_s for one in calls)
-    dear = spent_s >= max(_DEAR_S, _DEAR_SHARE * trace.lasted_s)
-    return dear and len(calls) == 1 and all(map(_is_shorter, calls[0].differences))
+    if len(calls) > 1 or not all(map(_is_shorter, calls[0].differences)):
+        return False
+    return calls[0].total_s >= max(_DEAR_S, _DEAR_SHARE * trace.lasted_s)
 
 
 def _is_shorter(one: CallDifference) -> bool:

@@ -11,15 +11,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from coldwarm.contracts.doctor import Finding
-    from coldwarm.contracts.reasons import Value
     from coldwarm.doctor.trace import CompiledCall, ProcessTrace, SourceLine
 
 
 _REASONS = {
-    "doctor_copied": "{function} got `{argument}` as a Python list or set {n_calls:# time}, with"
+    "doctor_copied": "{function} got `{argument}` as a Python list or set, with"
     " {n_elements:# element} when it was compiled: Numba copies every element before each call",
-    "doctor_copied_unseen": "{function} got `{argument}` as a Python list or set, with"
-    " {n_elements:# element} when it was compiled: Numba copies every element before each call",
+    "doctor_copied_often": "it was called {n_calls:# time} here",
 }
 _CHANGES = {
     "numba-reflected-list": "make a NumPy array of it once, and pass that; where the function"
@@ -46,12 +44,10 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
 def _finding(
     trace: ProcessTrace, site: SourceLine, call: CompiledCall, argument: str, n_calls: int
 ) -> Finding:
+    often = [because("doctor_copied_often", n_calls=n_calls)] if n_calls else []
     n_elements = (call.lists or {})[argument]
-    said: dict[str, Value] = {"argument": argument, "n_elements": n_elements}
-    if n_calls:
-        says = because("doctor_copied", function=call.name, n_calls=n_calls, **said)
-    else:
-        says = because("doctor_copied_unseen", function=call.name, **said)
+    names = {"function": call.name, "argument": argument}
+    says = because("doctor_copied", *often, n_elements=n_elements, **names)
     return trace.finding(
         "numba-reflected-list",
         site,
