@@ -72,6 +72,23 @@ def imported(name: str, begin_s: float, seconds: float, thread: int = MAIN) -> d
     }
 
 
+def looks(begin_s: float, *runs: tuple[tuple[str, int], str, float]) -> list[dict[str, Any]]:
+    """Return rows of where the first thread was: a file and a line, what ran below, and seconds."""
+    spots = [
+        {
+            "kind": "spot",
+            "at_s": BEGIN_S,
+            "number": number,
+            "stack": [[path, line, "<module>"]],
+            "below": below,
+        }
+        for number, ((path, line), below, _) in enumerate(runs, 1)
+    ]
+    seen = [[number, seconds] for number, (_, _, seconds) in enumerate(runs, 1)]
+    row = {"kind": "looks", "at_s": BEGIN_S, "begin_s": BEGIN_S + begin_s, "runs": seen}
+    return [*spots, row]
+
+
 def devices(begin_s: float, seconds: float) -> dict[str, Any]:
     end_s = BEGIN_S + begin_s + seconds
     return {"kind": "devices", "at_s": end_s, "seconds": seconds, "thread": MAIN}

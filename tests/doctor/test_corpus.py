@@ -59,6 +59,11 @@ PATTERNS = {
     "numba-signatures",
     "numba-cache-closure",
     "numba-reflected-list",
+    "numba-call-per-element",
+    "numba-object-mode",
+    "jit-call-per-element",
+    "tensor-from-list",
+    "stale-value-in-traced",
 }
 BY_CALLS = {
     "device-transfer-in-loop",
@@ -68,6 +73,9 @@ BY_CALLS = {
     "missing-sync-timing",
     "no-jit-hot-loop",
     "side-effect-in-traced",
+    "jit-call-per-element",
+    "numba-call-per-element",
+    "stale-value-in-traced",
 }
 """Seen by who calls what at which line, which Python tells from 3.12 on."""
 _needs_doctor = pytest.mark.skipif(

@@ -44,3 +44,54 @@ def test_operations_are_compiling_too() -> None:
     assert one.pattern == "first-call-in-timing"
     assert one.says.values["interval_s"] == pytest.approx(4.0)
     assert one.says.values["compiled_s"] == pytest.approx(3.5)
+
+
+ONE = "t = perf_counter()\ntotal(x)\nspent = perf_counter() - t\n{use}\n"
+SEVERAL = """t = perf_counter()
+x = load()
+total(x)
+y = other(x)
+report(y)
+spent = perf_counter() - t
+{use}
+"""
+INSIDE = "t = perf_counter()\nfitted = fit(x)\nspent = perf_counter() - t\n{use}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "use", "line", "named"),
+    [
+        (ONE, "print(spent)", 2, True),  # a time of a call
+        (ONE, "print('first call', spent)", 2, False),
+        (ONE, "first_s = spent", 2, False),
+        (SEVERAL, "print(spent)", 3, False),  # how long all of it took
+        (SEVERAL, "print(spent / 60)", 3, False),
+        (SEVERAL, "print(1000 / spent)", 3, True),  # so many in a second
+        (SEVERAL, "rate = spent / n", 3, True),
+        (INSIDE, "print(spent)", 9, False),  # it is compiled in a function that is called
+    ],
+)
+def test_a_time_of_all_is_no_time_of_calls(text: str, use: str, line: int, *, named: bool) -> None:
+    source = text.format(use=use)
+    last = 1 + next(at for at, one in enumerate(source.splitlines()) if "spent = " in one)
+    call = compiled(1, 1.5, 2.0)
+    call[0]["stack"] = [[PATH, line, "<module>"]]
+    rows = [journals.process(), *clock(0, 1, 1.0), *clock(4, last, 5.0), *call]
+    found = findings(ProcessTrace.of(rows, [1, 0, 0, 0] * 2, SourceFiles({PATH: source})))
+    assert [one.pattern for one in found] == ["first-call-in-timing"] * named
+
+
+@pytest.mark.parametrize(
+    ("late_s", "named"), [(None, True), (1.0, True), (0.001, False)], ids=["unknown", "much", "no"]
+)
+def test_a_reading_that_was_hardly_too_early_is_let_alone(
+    late_s: float | None, *, named: bool
+) -> None:
+    source = "t = perf_counter()\nx = f(x)\nspent = perf_counter() - t\nprint(spent)\n"
+    rows = [journals.process(), *clock(0, 1, 1.0), *clock(4, 3, 5.0)]
+    rows[-1] |= {"pending": 2, "number": 0}
+    if late_s is not None:
+        rows.append({"kind": "ready", "at_s": BEGIN_S, "slot": 4, "number": 0, "late_s": late_s})
+    counts = [1, 0, 0, 0, 1, 1, 0, 0]
+    found = findings(ProcessTrace.of(rows, counts, SourceFiles({PATH: source})))
+    assert [one.pattern for one in found] == ["missing-sync-timing"] * named

@@ -178,7 +178,7 @@ PROGRAMS = {
         import faulthandler, sys
         print(faulthandler.is_enabled()); faulthandler.enable(sys.stdout)
         def work():
-            faulthandler.dump_traceback(sys.stdout)
+            faulthandler.dump_traceback(sys.stdout, all_threads=False)
         work()
     """,
     "a hook of imports of its own": """
@@ -259,6 +259,18 @@ def test_it_changes_nothing(name: str, python: str, tmp_path: Path) -> None:
     plain, watched = _hooked(tmp_path, ["program.py", "", "b"], python)
     assert watched == plain
     assert _n_journals(tmp_path) >= 1
+
+
+def test_a_dump_of_all_threads_has_one_thread_more(tmp_path: Path) -> None:
+    text = "import faulthandler, sys, time\ntime.sleep(0.3)\n"
+    text += "faulthandler.dump_traceback(sys.stdout)\n"
+    (tmp_path / "program.py").write_text(text, encoding="utf-8")
+    plain, watched = _hooked(tmp_path, ["program.py"])
+    threads = [one[1].strip().split(b"\n\n") for one in (plain, watched)]
+    added = [one for one in threads[1] if b"looks.py" in one]
+    assert len(added) == 1
+    (rest,) = [one for one in threads[1] if one not in added]
+    assert rest.partition(b"\n")[2] == threads[0][0].partition(b"\n")[2]
 
 
 def test_a_debugger_steps_into_an_import(tmp_path: Path) -> None:

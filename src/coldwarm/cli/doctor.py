@@ -145,13 +145,22 @@ class _Doctor(Command):
     "still runs.",
 )
 @click.option(
+    "--diff",
+    "two",
+    nargs=2,
+    type=click.Path(path_type=Path),
+    metavar="BEFORE AFTER",
+    help="Compare two reports (--format json): what is gone, and what is new. The status is 1 if "
+    "something new matters.",
+)
+@click.option(
     "--values",
     is_flag=True,
     help="Show all values of static arguments, which may be secret. Default: numbers, else type "
     "and hash.",
 )
 @_options.verbose
-@_options.output("json", "markdown", "github", "html")
+@_options.output("json", "markdown", "github", "sarif", "html")
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="PROGRAM [ARGUMENT]...")
 @click.pass_context
 def _command(
@@ -170,6 +179,7 @@ def _command(
     rounds: int,
     time_budget_s: float | None,
     left: Path | None,
+    two: tuple[Path, Path] | None,
     form: str,
     *,
     hook: bool,
@@ -194,6 +204,12 @@ def _command(
     allowed = limits(fail_on or "", patterns())
     command_line = [*(["-m", module] if module else []), *program]
     written = OutputTargets(form, out, perfetto, verbose)
+    if two:
+        if command_line or hook or left is not None:
+            raise UsageError("--diff stands alone: without a program, --hook and --read")
+        written.validate()
+        is_new = written.compare(*map(watch.stored, two))
+        context.exit(ExitCode.REGRESSION if is_new else ExitCode.FINE)
     if hook or left is not None:
         if command_line or (hook and left is not None):
             raise UsageError("--hook and --read stand alone: without a program, and not together")

@@ -134,6 +134,22 @@ class CallSite(Record, frozen=True, kw_only=True):
     null_reasons: dict[str, Reason] = {}
 
 
+class LineTime(Record, frozen=True, kw_only=True):
+    """A line of the user's at which the first thread was seen, apart from compiling."""
+
+    path: str
+    line: Count
+    caller: str
+    """The function that the line is in."""
+    source: str
+    """The line as it stands in the file; empty where that cannot be read."""
+    runs: str
+    """What it calls that is written in Python, as ``jax.grad``, or what it imports; empty: the line
+    itself, or what it calls that is not written in Python."""
+    seconds: Seconds
+    """About: from looks at the program, some hundred in a second and fewer in a long one."""
+
+
 class Account(Record, frozen=True, kw_only=True):
     """Where the time of the first process went: parts that do not overlap, in seconds."""
 
@@ -218,6 +234,9 @@ class DoctorReport(Record, frozen=True, kw_only=True):
     """Lines that took longest first, and not more than a thousand."""
     n_sites: Count
     """Number of all lines at which something was compiled."""
+    lines: list[LineTime] = []
+    """Lines at which the first thread of the first process was for most of the rest of the time, at
+    most a thousand."""
     unseen: list[Reason] = []
     """Parts that could not be watched, and why."""
     fix: Fix | None = None

@@ -6,6 +6,7 @@ import os
 import signal
 from pathlib import Path
 from statistics import median
+from textwrap import shorten
 from typing import TYPE_CHECKING
 
 import click
@@ -34,7 +35,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from coldwarm.catalogue.spec import PatternSpec
-    from coldwarm.contracts.doctor import Account, CallSite, DoctorReport, Finding, Fix, MissKind
+    from coldwarm.contracts.doctor import (
+        Account,
+        CallSite,
+        DoctorReport,
+        Finding,
+        Fix,
+        LineTime,
+        MissKind,
+    )
     from coldwarm.contracts.reasons import Reason
     from coldwarm.report.document import Block, Line
 
@@ -114,7 +123,9 @@ def _temporary(one: CallSite) -> str:
 
 _MANY = 100
 """Calls through Python that are reported."""
-_MOST_FINDINGS, _MOST_SITES, _MOST_MISSES = 8, 10, 2
+_MOST_FINDINGS, _MOST_SITES, _MOST_LINES, _MOST_MISSES = 8, 10, 5, 2
+_SOURCE = 40
+"""Characters of a line's source that stand in a table."""
 _BAR = 36
 """Characters of the bars of all parts of the time together."""
 _CACHES = {
@@ -211,7 +222,7 @@ def _in_words(one: Finding) -> Finding:
     )
 
 
-_COMPILING = ("trace_s", "lower_s", "compile_s", "cache_s")
+COMPILING = ("trace_s", "lower_s", "compile_s", "cache_s")
 _PARTS = (
     ("import", "import_s"),
     ("devices", "devices_s"),
@@ -229,12 +240,6 @@ _NOTHING = "Nothing to change was found."
 _NOTHING_SEEN = "Nothing to change was found in what could be seen."
 _NOTHING_LARGE = f"Nothing that matters was found: all of it is less than {SMALL:.0%} of the time."
 _UNKNOWN = "Nothing could be watched."
-_MOSTLY, _WORTH_PROFILING_S = 0.5, 1.0
-"""Share of the time, and its seconds, from which a profiler is named for what is not looked at."""
-_PROFILE = (
-    " {left} of {total} are neither imports nor compiling: python -m cProfile -s tottime FILE shows"
-    " where, also the conversion of arguments at each call."
-)
 
 
 def headline(report: DoctorReport) -> str:
@@ -242,7 +247,7 @@ def headline(report: DoctorReport) -> str:
     total = units.duration(report.account.total_s)
     if not is_known(report):
         return f"The program took {total}; more is not known."
-    compiling_s = sum(getattr(report.account, name) for name in _COMPILING)
+    compiling_s = sum(getattr(report.account, name) for name in COMPILING)
     others = report.others
     if others is not None:
         total += f" of the first of {report.n_processes} processes"
@@ -316,24 +321,14 @@ def first_change(report: DoctorReport) -> str:
     if not report.findings:
         if not is_known(report):
             return _UNKNOWN
-        return f"{_NOTHING_SEEN if report.unseen else _NOTHING}{_elsewhere(report.account)}"
+        return _NOTHING_SEEN if report.unseen else _NOTHING
     one = report.findings[0]
     if is_small(one, report.account.total_s):  # then all others are: those that matter come first
-        return f"{_NOTHING_LARGE}{_elsewhere(report.account)}"
+        return _NOTHING_LARGE
     saves = f"; saves about {units.duration(one.saving_s)}" if one.saving_s else ""
     if saves and one.n_processes > 1:
         saves += f" in one of {one.n_processes} processes"
     return f"Change first: {place(one.path)}:{one.line}, {change_of(one)}{saves}."
-
-
-def _elsewhere(account: Account) -> str:
-    """Return what shows more where most of the time is none that is looked at here."""
-    watched = ("import_s", "devices_s", *_COMPILING)
-    left_s = account.total_s - sum(getattr(account, name) or 0.0 for name in watched)
-    if left_s < _MOSTLY * account.total_s or left_s < _WORTH_PROFILING_S:
-        return ""
-    left, total = units.duration(left_s), units.duration(account.total_s)
-    return _PROFILE.format(left=left, total=total)
 
 
 def named_parts(account: Account) -> list[tuple[str, str, float]]:
@@ -381,20 +376,14 @@ def document(
     if is_known(report):
         blocks.append(_account_table(report.account))
     for rank, one in enumerate(findings, 1):
-        blocks += [finding_terms(rank, one), _notice(one)]
+        blocks += [finding_terms(rank, one), notice(one)]
     left = len(report.findings) - len(findings)
     if left:
         small = all(is_small(one, report.account.total_s) for one in report.findings[-left:])
         why = f", each of less than {SMALL:.0%} of the time" if small else ""
         blocks.append(Paragraph(f"… and {left} more{why}: {more}", "dim"))
-    if report.sites:
-        shown = report.sites[: None if everything else _MOST_SITES]
-        blocks.append(sites_table(shown))
-        if report.n_sites > len(shown):
-            lines = counted(report.n_sites - len(shown), "more line")
-            where = "which are not kept" if everything else more
-            blocks.append(Paragraph(f"… and {lines}: {where}", "dim"))
-        blocks += _of_sites(report.sites, _MOST_SITES if everything else _MOST_MISSES)
+    blocks += _where_it_compiled(report, more, everything=everything)
+    blocks += _where_it_ran(report, everything=everything)
     blocks += _not_seen([one for one in report.unseen if one not in unmonitored])
     for one in report.findings[:1]:
         spec = pattern_of(one.pattern)
@@ -406,6 +395,26 @@ def document(
     if report.fix is not None:
         blocks += [Heading("What the change has brought"), *fix_blocks(report.fix)]
     return without_secrets(Document("coldwarm doctor", tuple(blocks)))
+
+
+def _where_it_compiled(report: DoctorReport, more: str, *, everything: bool) -> Iterator[Block]:
+    if not report.sites:
+        return
+    shown = report.sites[: None if everything else _MOST_SITES]
+    yield sites_table(shown)
+    if report.n_sites > len(shown):
+        lines = counted(report.n_sites - len(shown), "more line")
+        where = "which are not kept" if everything else more
+        yield Paragraph(f"… and {lines}: {where}", "dim")
+    yield from _of_sites(report.sites, _MOST_SITES if everything else _MOST_MISSES)
+
+
+def _where_it_ran(report: DoctorReport, *, everything: bool) -> Iterator[Block]:
+    """Yield the lines at which the rest of the time went, as far as it matters."""
+    least_s = SMALL * report.account.total_s
+    lines = [one for one in report.lines if one.seconds >= least_s]
+    if lines:
+        yield lines_table(lines, everything=everything)
 
 
 def _not_seen(reasons: Iterable[Reason]) -> list[Block]:
@@ -443,10 +452,12 @@ def finding_terms(rank: int, one: Finding) -> Terms:
     return Terms(tuple(items), title="  ".join(filter(None, title)))
 
 
-def _notice(one: Finding) -> Notice:
-    """Return the same for a workflow's log."""
+def notice(one: Finding) -> Notice:
+    """Return the same as a remark beside the code."""
     title, text = f"coldwarm doctor: {one.pattern}", f"{_evidence(one)}; change: {change_of(one)}"
-    return Notice("warning", title, text, place(one.path), one.line)
+    spec = pattern_of(one.pattern)
+    page = page_of(spec) if spec is not None else ""
+    return Notice("warning", title, text, place(one.path), one.line, one.pattern, page)
 
 
 def sites_table(sites: Sequence[CallSite], *, memory: bool = False) -> Table:
@@ -472,6 +483,37 @@ def _site_row(one: CallSite, *, cache: bool) -> tuple[str, ...]:
         units.MISSING if one.n_calls is None else units.count(one.n_calls),
         _temporary(one),
     )
+
+
+def lines_table(lines: Sequence[LineTime], *, everything: bool = False) -> Table:
+    """Return where the time went that was not compiling, imports among it.
+
+    ``everything``: also what each line calls that is written in Python.
+    """
+    columns = ("where it ran", "source", "in", "time")
+    if everything and any(one.runs for one in lines):
+        rows = ((*_of_line(one), one.runs, _about(one.seconds)) for one in lines)
+        return table(columns, rows, labels=3)
+    seconds: dict[tuple[str, str], float] = {}
+    for one in lines:
+        seconds[_of_line(one)] = seconds.get(_of_line(one), 0.0) + one.seconds
+    longest = sorted(seconds.items(), key=lambda one: -one[1])
+    return table(
+        (*columns[:2], columns[-1]),
+        (
+            (where, shorten(source, _SOURCE, placeholder=" …"), _about(spent_s))
+            for (where, source), spent_s in longest[: None if everything else _MOST_LINES]
+        ),
+        labels=2,
+    )
+
+
+def _of_line(one: LineTime) -> tuple[str, str]:
+    return f"{place(one.path)}:{one.line}", one.source
+
+
+def _about(seconds: float) -> str:
+    return f"~{units.duration(seconds)}"
 
 
 def _of_sites(sites: Sequence[CallSite], most_misses: int) -> Iterator[Paragraph]:

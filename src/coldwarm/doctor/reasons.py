@@ -9,6 +9,7 @@ _REASONS = {
     "saving_again": "the time of the {n_times:# compilation} that this caused",
     "saving_read": "the time of the {n_times:# program} that this caused, {n_read} of them"
     " found in a cache",
+    "doctor_looks": "what the program was seen to spend on it",
     "rounds_interrupted": "it was interrupted after {n_rounds} of {n_asked} rounds",
     "rounds_out_of_time": "the time budget was over after {n_rounds} of {n_asked} rounds; more are"
     " measured with a longer --time-budget",

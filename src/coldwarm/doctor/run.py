@@ -26,11 +26,12 @@ if TYPE_CHECKING:
     from coldwarm.contracts.reasons import Reason
     from coldwarm.doctor.before_after import BeforeAfterBench, ThenBench
     from coldwarm.doctor.watch import Pass, ProgramEnd, Watched
+    from coldwarm.report.document import Document
 
 
 _WIDTH = 80
 """Columns of a file of text."""
-_WHOLE = ("json", "markdown", "github")
+_WHOLE = ("json", "markdown", "github", "sarif")
 """Forms that are written once, when all is known."""
 _PAGE = Path("doctor.html")
 """Where a page goes for which no file is named."""
@@ -134,6 +135,32 @@ class OutputTargets:
             begin_s = known.begin_s if begin_s is None else begin_s
             path.write_text(page_of_doctor(report, known.processes, begin_s), encoding="utf-8")
 
+    def compare(self, before: DoctorReport, after: DoctorReport) -> bool:
+        """Write what is gone and what is new in the second report; return whether anything is new.
+
+        Raises:
+            UsageError: the form has no place for it.
+            StorageError: the file cannot be written.
+        """
+        from coldwarm.doctor import changed_findings
+        from coldwarm.report import terminal
+        from coldwarm.report.shown import PlainConsole
+
+        if self.form in {"json", "html"}:
+            forms = "text, markdown, github or sarif"
+            raise UsageError(f"--diff has no --format {self.form}; take {forms}")
+        said = changed_findings.document(before, after)
+        if self.out is not None:
+            try:
+                self.out.write_text(self._rendered(said), encoding="utf-8")
+            except OSError as error:
+                raise _not_written(self.out, error) from error
+        elif self.form == "text":
+            terminal.show(said, PlainConsole(stderr=True))
+        else:
+            click.echo(self._rendered(said), nl=False, err=True)
+        return bool(changed_findings.new(changed_findings.pairs(before, after)))
+
     def print(self, report: DoctorReport) -> None:
         """Write what the doctor says, in any form but a page.
 
@@ -153,15 +180,19 @@ class OutputTargets:
 
     def _text(self, report: DoctorReport) -> str:
         from coldwarm.contracts import codec
-        from coldwarm.report import github, markdown, terminal
         from coldwarm.report.shown import json_text
 
         if self.form == "json":
             return json_text(codec.encode(in_words(report)).decode())
-        said = document(report, everything=self.verbose)
+        return self._rendered(document(report, everything=self.verbose))
+
+    def _rendered(self, said: Document) -> str:
+        from coldwarm.report import github, markdown, sarif, terminal
+
         if self.form == "text":
             return f"{terminal.text(said, _WIDTH)}\n"
-        return markdown.text(said) if self.form == "markdown" else github.text(said)
+        form = {"markdown": markdown.text, "github": github.text}.get(self.form, sarif.text)
+        return form(said)
 
     @contextmanager
     def _or_printed(
@@ -176,8 +207,12 @@ class OutputTargets:
                 dataclasses.replace(self, form=form, out=None).print(report)
             if isinstance(error, UsageError):
                 raise
-            reason = error.strerror or str(error)
-            raise StorageError(f"{path} cannot be written: {reason}; name another file") from error
+            raise _not_written(path, error) from error
+
+
+def _not_written(path: Path, error: OSError) -> StorageError:
+    reason = error.strerror or str(error)
+    return StorageError(f"{path} cannot be written: {reason}; name another file")
 
 
 def _refuse(option: str, path: Path) -> None:

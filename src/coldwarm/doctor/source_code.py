@@ -8,6 +8,7 @@ limit decides when something is done, and measures nothing. Pure: the texts are 
 from __future__ import annotations
 
 import ast
+import re
 from bisect import bisect_left
 from collections import deque
 from contextlib import suppress
@@ -145,6 +146,11 @@ _PAIRS = {"diff", "ediff1d", "pairwise", "zip"}
 """Functions that put what follows each other together."""
 _OF_DAY = {"now", "utcnow"}
 """Clocks that may be given a time zone."""
+_UNITS = {60, 3600, 1e3, 1e6, 1e9, 1e-3, 1e-6, 1e-9}
+"""What seconds are divided by to be told in another unit."""
+_SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return, ast.Assert, ast.Delete)
+"""Statements that contain no others."""
+_WORD = re.compile("[a-z]+")
 
 
 class _Intervals:
@@ -201,6 +207,63 @@ class _Intervals:
         ]
         named = [one for one in calls if called(one) == clock.rpartition(".")[2]]
         return any(map(self._ends, named or calls))
+
+    def _figures(self, statement: ast.stmt, line: int) -> Iterator[ast.AST]:
+        """Yield the differences that a clock which is read at a line of a statement is part of."""
+        within = [one for one in ast.walk(statement) if isinstance(one, ast.BinOp)]
+        yield from (
+            one
+            for one in within
+            if isinstance(one.op, ast.Sub) and one.lineno <= line <= (one.end_lineno or line)
+        )
+        targets = _targets(getattr(statement, "targets", []))
+        for target in targets:
+            yield from (self._parents[one] for one in self._minuends if _is_same(target, one))
+
+    def _flows(self, node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
+        """Yield where a figure goes: what it is part of, and itself as it is there."""
+        known: set[str] = set()
+        left = [node]
+        while left:
+            node = left.pop()
+            parent = self._parents.get(node)
+            while parent is not None:
+                yield parent, node
+                if not _is_as_large(node, parent):
+                    break
+                node, parent = parent, self._parents.get(parent)
+            for target in _targets(
+                [*getattr(parent, "targets", []), *filter(None, [getattr(parent, "target", None)])]
+            ):
+                name = ast.unparse(target)
+                if name not in known:
+                    known.add(name)
+                    left += self._uses(target)
+
+    def is_rate(self, statement: ast.stmt, line: int) -> bool:
+        """Say whether a figure is divided, or divides: so many in a second, or seconds for each.
+
+        Seconds in another unit are no rate.
+        """
+        return any(
+            isinstance(parent, ast.BinOp)
+            and isinstance(parent.op, (ast.Div, ast.FloorDiv))
+            and not (parent.left is node and _is_unit(parent.right))
+            for figure in self._figures(statement, line)
+            for parent, node in self._flows(figure)
+        )
+
+    def words(self, statement: ast.stmt, line: int) -> set[str]:
+        """Return the words of the statements that a figure goes through, in small letters."""
+        statements = {statement}
+        for figure in self._figures(statement, line):
+            for parent, _ in self._flows(figure):
+                node: ast.AST | None = parent
+                while node is not None and not isinstance(node, ast.stmt):
+                    node = self._parents.get(node)
+                if isinstance(node, _SIMPLE):
+                    statements.add(node)
+        return {word for one in statements for word in _WORD.findall(ast.unparse(one).lower())}
 
     def _ends(self, node: ast.expr) -> bool:
         """Say whether a figure is made of what an expression reads from a clock."""
@@ -281,20 +344,24 @@ class _Intervals:
         name = ast.unparse(target)
         if name in known:
             return False
-        if isinstance(target, ast.Name):
-            uses: list[ast.AST] = [*self._loads(target)]
-        elif isinstance(target, ast.Attribute):
-            uses = [
-                one
-                for one in ast.walk(self._tree)
-                if isinstance(one, ast.Attribute)
-                and one.attr == target.attr
-                and isinstance(one.ctx, ast.Load)
-            ]
-        else:
+        if not isinstance(target, (ast.Name, ast.Attribute)):
             return True
+        uses = self._uses(target)
         known |= {name}
         return not uses or any(self._is_figure(one, known) for one in uses)
+
+    def _uses(self, target: ast.expr) -> list[ast.AST]:
+        """Return where a variable or an attribute is read; of others that is not known."""
+        if isinstance(target, ast.Name):
+            return [*self._loads(target)]
+        return [
+            one
+            for one in ast.walk(self._tree)
+            if isinstance(target, ast.Attribute)
+            and isinstance(one, ast.Attribute)
+            and one.attr == target.attr
+            and isinstance(one.ctx, ast.Load)
+        ]
 
     def _loads(self, target: ast.Name) -> Iterator[ast.Name]:
         """Yield where a variable is read."""
@@ -316,6 +383,10 @@ class _Intervals:
             if isinstance(node, (*_FUNCTIONS, ast.Lambda)) and _makes(node, name):
                 return node
         return node
+
+
+def _is_unit(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value in _UNITS
 
 
 def _is_as_large(node: ast.AST, parent: ast.AST) -> bool:
@@ -500,6 +571,29 @@ class SourceFiles:
         """Say whether a clock that is read at a line ends an interval that is measured."""
         node, intervals = self._statement(path, line), self._file(path).intervals
         return node is not None and intervals is not None and intervals.ends(node, line, clock)
+
+    def is_rate(self, path: str, line: int) -> bool:
+        """Say whether an interval that ends at a line is divided by, or divided, for a rate."""
+        node, intervals = self._statement(path, line), self._file(path).intervals
+        return node is not None and intervals is not None and intervals.is_rate(node, line)
+
+    def words_of_interval(self, path: str, line: int) -> set[str]:
+        """Return the words with which an interval that ends at a line is kept and told.
+
+        Also those of the name of the function that it is in.
+        """
+        node, intervals = self._statement(path, line), self._file(path).intervals
+        if node is None or intervals is None:
+            return set()
+        around = self.functions_around(path, line)[:1]
+        named = {word for one in around for word in one.name.lower().split("_")}
+        return named | intervals.words(node, line)
+
+    def n_statements(self, path: str, first: int, last: int) -> int:
+        """Return how many simple statements lie between two lines."""
+        return sum(
+            isinstance(one, _SIMPLE) and first < one.lineno < last for one in self.nodes(path)
+        )
 
     def throws_away(self, path: str, line: int) -> bool:
         """Say whether a line is a call alone, whose result is not kept."""

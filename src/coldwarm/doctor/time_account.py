@@ -5,11 +5,12 @@ Parts do not overlap, and what several threads compile at once is not counted se
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coldwarm.contracts.doctor import Account, CallSite
+from coldwarm.contracts.doctor import Account, CallSite, LineTime
 from coldwarm.contracts.reasons import because
 from coldwarm.doctor.trace import (
     STAGES,
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
 
 _TIME, _COMPILES, _READS = 1, 2, 3
 """Where the counts of a line have these; first is the number of calls."""
+
+
+_LEAST_S = 0.01
+"""Seconds of a line that is told: fewer are chance."""
 
 
 @dataclass(frozen=True)
@@ -192,6 +197,59 @@ def call_sites(trace: ProcessTrace) -> list[CallSite]:
         # Calls of one slot may have several names: what is left counts once.
         found.append(_site(trace, line, calls, [unlogged.pop(slot) for slot in slots]))
     return sorted(found, key=lambda one: -one.total_s)
+
+
+def line_times(trace: ProcessTrace) -> list[LineTime]:
+    """Return the lines at which the first thread was apart from compiling, the longest first.
+
+    What was compiled there and counted alone is left out too.
+    """
+    times: dict[tuple[SourceLine, str], float] = {}
+    for spot, seconds in trace.spent:
+        key = spot.stack[0], spot.below
+        times[key] = times.get(key, 0.0) + seconds
+    unlogged = unlogged_calls(trace)
+    sites = {call.slot: call.site for call in trace.calls}
+    for slot, rest in unlogged.items():
+        site, left_s = sites[slot], sum(rest.own_s.values())
+        for key in sorted(times, key=lambda key: -times[key]):
+            if key[0] == site:
+                taken_s = min(left_s, times[key])
+                times[key] -= taken_s
+                left_s -= taken_s
+    times |= _import_times(trace)
+    return [
+        LineTime(
+            path=site.path,
+            line=site.line,
+            caller=site.function,
+            source=trace.sources.line(site.path, site.line),
+            runs=below,
+            seconds=seconds,
+        )
+        for (site, below), seconds in sorted(times.items(), key=lambda one: -one[1])
+        if seconds >= _LEAST_S
+    ]
+
+
+def _import_times(trace: ProcessTrace) -> dict[tuple[SourceLine, str], float]:
+    """Return the seconds of each import that was seen, by its line and its name."""
+    rows = imports(trace)
+    begins = [row.begin_s for row, _ in rows]
+    sites: dict[int, Counter[SourceLine]] = {}
+    for spot, (from_s, to_s) in trace.looked():
+        for at in range(bisect_right(begins, to_s) - 1, -1, -1):
+            begin_s, end_s = rows[at][0].span
+            if end_s <= from_s:
+                break
+            both_ns = round((min(to_s, end_s) - max(from_s, begin_s)) * 1e9)
+            sites.setdefault(at, Counter())[spot.stack[0]] += both_ns
+    found: dict[tuple[SourceLine, str], float] = {}
+    for at, counts in sites.items():
+        row, parts = rows[at]
+        key = counts.most_common(1)[0][0], f"import {row.name}"
+        found[key] = found.get(key, 0.0) + length(parts)
+    return found
 
 
 def _site(

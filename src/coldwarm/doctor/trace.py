@@ -357,6 +357,22 @@ class CompiledCall(_Row, tag="call", dict=True):
         return next((one for one in _FIRST if one in kinds), kinds[0])
 
 
+class Spot(_Row, tag="spot"):
+    """A place at which the first thread was seen."""
+
+    number: int
+    stack: list[SourceLine]
+    below: str = ""
+    """What its line had called that is written in Python, as ``jax.grad``; empty: nothing."""
+
+
+class Looks(_Row, tag="looks"):
+    """Where the first thread was, one place after the other, and for how many seconds."""
+
+    begin_s: float
+    runs: list[tuple[int, float]]
+
+
 class CountedLine(_Row, tag="place"):
     """A line of the user's that calls something of interest, and how often."""
 
@@ -389,9 +405,32 @@ class ClockRead(_Row, tag="clock"):
     thread: int
     pending: int = 0
     """Results that were still being computed."""
+    number: int = 0
+    """Of the readings at this place, from 0 on."""
     after: int | None = None
     """Where the compiled function is counted that was called last."""
     caller: list[SourceLine] | None = None
+
+
+class Ready(_Row, tag="ready"):
+    """End of what was being computed when a clock was read: all results were ready by then."""
+
+    slot: _Slot
+    number: int
+    late_s: float
+    """After the reading, at most."""
+
+
+class StaleValue(_Row, tag="stale"):
+    """What a compiled function had read from around it, and was another when it was called."""
+
+    function: CompiledFunction
+    slot: _Slot
+    """Where the first such call is counted."""
+    name: str
+    """Of the variable, or ``argument.attribute``."""
+    before: str
+    now: str
 
 
 class KeyUse(_Row, tag="key"):
@@ -557,6 +596,24 @@ def shared(spans: Sequence[Span]) -> Callable[[Span], float]:
     return lambda span: until(span[1]) - until(span[0])
 
 
+def _until(spans: Sequence[Span]) -> Callable[[float], float]:
+    """Return what gives the seconds of spans, in order and apart, that are over at a moment."""
+    begins = [begin for begin, _ in spans]
+    before = [0.0, *accumulate(end - begin for begin, end in spans)]
+
+    def until(at_s: float) -> float:
+        last = bisect_right(begins, at_s) - 1
+        if last < 0:
+            return 0.0
+        return before[last] + min(at_s, spans[last][1]) - spans[last][0]
+
+    return until
+
+
+def _is_inside(line: SourceLine, path: str, extent: Extent | None) -> bool:
+    return extent is not None and line.path == path and extent[0] <= line.line <= extent[1]
+
+
 @dataclass
 class ProcessTrace:
     """Record of one process."""
@@ -650,6 +707,45 @@ class ProcessTrace:
             found.setdefault((one.what, one.site), []).append(one)
         return found
 
+    @cached_property
+    def spent(self) -> list[tuple[Spot, float]]:
+        """Where the first thread was seen, and its seconds there that are of nothing else.
+
+        What it compiled, imported, or waited for devices to start has rows of its own.
+        """
+        first = self.main_thread
+        taken = [span for one in self.calls if one.thread == first for span in one.spans]
+        taken += [row.span for row in self.rows_of(Import) if self.thread_of(row) == first]
+        taken += [row.span for row in self.rows_of(Devices) if self.thread_of(row) == first]
+        until = _until(union(taken))
+        spots: dict[int, Spot] = {}
+        seconds: dict[int, float] = defaultdict(float)
+        for spot, (from_s, to_s) in self.looked():
+            spots[spot.number] = spot
+            seconds[spot.number] += max(0.0, to_s - from_s - (until(to_s) - until(from_s)))
+        found = [(spots[number], own_s) for number, own_s in seconds.items()]
+        return sorted(found, key=lambda one: -one[1])
+
+    def looked(self) -> Iterator[tuple[Spot, Span]]:
+        """Yield where the first thread was seen, and from when to when."""
+        spots: dict[int, Spot] = {}
+        for row in self.rows:
+            if isinstance(row, Spot):
+                spots[row.number] = row
+            elif isinstance(row, Looks):
+                at_s = row.begin_s
+                for number, lasted_s in row.runs:
+                    if number in spots:
+                        yield spots[number], (at_s, at_s + lasted_s)
+                    at_s += lasted_s
+
+    def spent_in(self, site: SourceLine) -> Iterator[tuple[Spot, float]]:
+        """Yield the spots that the innermost loop around a line has led to, and their seconds."""
+        loop = self.sources.loop(site.path, site.line)
+        for spot, seconds in self.spent if loop is not None else ():
+            if any(_is_inside(one, site.path, loop) for one in spot.stack):
+                yield spot, seconds
+
     def places_of(self, what: str) -> list[CountedLine]:
         """Return the places of one kind."""
         return self._by_kind.get(what, [])
@@ -706,10 +802,7 @@ class ProcessTrace:
     def lines_within(self, one: CountedLine, site: SourceLine) -> set[int]:
         """Return the lines of the innermost loop around a line through which a place is reached."""
         loop = self.sources.loop(site.path, site.line)
-        if loop is None:
-            return set()
-        first, last = loop
-        return {at.line for at in one.stack if at.path == site.path and first <= at.line <= last}
+        return {at.line for at in one.stack if _is_inside(at, site.path, loop)}
 
     def n_calls(self, site: SourceLine, name: str) -> int:
         """Return how often a compiled function was called from a line, by its short name."""

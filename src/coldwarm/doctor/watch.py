@@ -32,7 +32,13 @@ from coldwarm.doctor.record.journal import (
     VARIABLE,
 )
 from coldwarm.doctor.source_code import SourceFiles
-from coldwarm.doctor.time_account import account, call_sites, unlogged_calls, unseen_before
+from coldwarm.doctor.time_account import (
+    account,
+    call_sites,
+    line_times,
+    unlogged_calls,
+    unseen_before,
+)
 from coldwarm.doctor.trace import (
     BlockBegin,
     Cut,
@@ -169,7 +175,7 @@ def _handed_on() -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
             signal.signal(restored, handler)
 
 
-_MOST_SITES, _MOST_FINDINGS = 1000, 1000
+_MOST_SITES, _MOST_FINDINGS, _MOST_LINES = 1000, 1000, 1000
 """Largest numbers in a report: it is read by people and by programs."""
 _MOST_SOURCE = 2**20
 """Bytes of a source file that is read."""
@@ -286,6 +292,7 @@ def report(
         findings=ranked(found, end_s - begin_s)[:_MOST_FINDINGS],
         sites=sites[:_MOST_SITES],
         n_sites=len(sites),
+        lines=line_times(first)[:_MOST_LINES],
         unseen=list(_unseen(watched.processes, ended)),
     )
     # A line of the program's source may hold a secret too.

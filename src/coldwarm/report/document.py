@@ -115,13 +115,17 @@ class Shell(NamedTuple):
 
 
 class Notice(NamedTuple):
-    """A line of a workflow's log alone, at a file of the user's where it is known."""
+    """A remark beside the code, at a file of the user's where it is known: in a workflow's log."""
 
     level: Literal["error", "warning", "notice"]
     title: str
     text: str
     file: str | None = None
     line: int | None = None
+    rule: str = ""
+    """The id of what it is an instance of, where it is one of many."""
+    page: str = ""
+    """The address at which the rule is explained."""
 
 
 class Figure(NamedTuple):

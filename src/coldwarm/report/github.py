@@ -24,7 +24,7 @@ def text(document: Document) -> str:
 
 def _lines(block: Block, title: str) -> Iterator[str]:
     if isinstance(block, Notice):
-        yield annotation(*block)
+        yield annotation(block.level, block.title, block.text, block.file, block.line)
     elif isinstance(block, Terms) and block.role in {"answer", "care", "brief"}:
         label = ""
         for term, meaning in block.items:

@@ -61,6 +61,8 @@ class _Clocks:
         self._began_ns = _now_ns()
         self._looked_ns = 0
         self._moments: dict[int, int] = {}
+        self.late: list[tuple[int, int, int, list[ref[Any]]]] = []
+        """Readings while results were being computed: where, the how many-th, when, and these."""
         self._pending: Callable[[], list[Any]] = list
 
     def wanted(self) -> "dict[Any, Callable[..., None]]":
@@ -82,8 +84,8 @@ class _Clocks:
             return
         # While JAX starts its devices, asking for its arrays would wait for ever.
         looked = self._now.dispatched and not self._now.starting
-        pending = self._in_flight() if looked else 0
-        self._places.add(slot, 1, pending > 0)
+        pending = self._in_flight() if looked else []
+        self._places.add(slot, 1, bool(pending))
         seen = self._moments.get(slot, 0)
         if seen < _MOST_MOMENTS:
             self._moments[slot] = seen + 1
@@ -91,15 +93,35 @@ class _Clocks:
                 "clock",
                 slot=slot,
                 thread=_thread.get_ident(),
-                pending=pending,
+                pending=len(pending),
+                number=seen,
                 after=self._now.last if self._now.dispatched else None,
                 caller=sites.stack(sys._getframe(2))[1:2],
             )
+            if pending:
+                self.late.append((slot, seen, _now_ns(), [ref(one) for one in pending]))
         self._now.dispatched = False
+
+    def settle(self) -> None:
+        """Write of readings that came too early by when all was ready at the latest.
+
+        Of a result that nobody keeps that is not known.
+        """
+        now_ns = _now_ns()
+        for reading in self.late[:]:
+            slot, number, at_ns, results = reading
+            arrays = [one for one in (held() for held in results) if one is not None]
+            if len(arrays) < len(results):
+                self.late.remove(reading)
+            elif all(one.is_ready() for one in arrays):
+                self.late.remove(reading)
+                late_s = (now_ns - at_ns) / 1e9
+                self._places.journal.write("ready", slot=slot, number=number, late_s=late_s)
 
     def forget(self) -> None:
         """Begin anew: in a process that was forked."""
         self._moments.clear()
+        self.late.clear()
 
     def timed_by_timeit(self, frame: "FrameType | None") -> None:
         """Take note of a time that ``timeit`` has taken, which keeps no result to wait for."""
@@ -108,12 +130,12 @@ class _Clocks:
             self._places.add(slot, 1, 1)
             self._now.dispatched = False
 
-    def _in_flight(self) -> int:
-        """Return how many arrays are still being computed; 0 where looking costs too much."""
+    def _in_flight(self) -> "list[Any]":
+        """Return the arrays that are still being computed; none where looking costs too much."""
         begin_ns = _now_ns()
         if self._looked_ns > _MOST_SHARE * (begin_ns - self._began_ns) + 1e7:
-            return 0
-        found = len(self._pending())
+            return []
+        found = self._pending()
         self._looked_ns += _now_ns() - begin_ns
         return found
 
@@ -154,6 +176,9 @@ _WORTH_S = 0.001
 _RESTS_NS = 100_000_000
 """Between two times at which silent places are asked again, at least."""
 _EFFECTS = (print, input, open)
+_COMPILED_BY = 2
+MOST_OF_NUMBA = 20_000
+"""Calls of a place that are counted one by one: of more it is known that there were so many."""
 
 
 class CallCounter:
@@ -168,7 +193,7 @@ class CallCounter:
         self._clocks = _Clocks(self._places, self._now)
         self._dispatches = Dispatches(self._places, self._now, stages)
         self._transfers = Transfers(self._places, self._now, self._dispatches.is_tracing)
-        self._wanted: dict[int, tuple[Any, Callable[..., None]]] = {}
+        self._wanted: dict[int, tuple[Any, Callable[..., Any]]] = {}
         """By identity: what is called, and who takes note of it."""
         self._started: dict[CodeType, Callable[[], None]] = {}
         """Code of frameworks that is told of each time that it starts."""
@@ -180,6 +205,10 @@ class CallCounter:
         """Code of JAX's in which a function is traced."""
         self._devices: CodeType | None = None
         self._timeit: CodeType | None = None
+        self._numba: type | None = None
+        """The type of functions that Numba compiles."""
+        self._numba_at: dict[int, int] = {}
+        """By place: when one was called last."""
         self._told: dict[int, ref[CodeType]] = {}
         """By identity: code of which single events are told."""
         self._asked_ns = 0
@@ -226,6 +255,13 @@ class CallCounter:
                 monitoring.set_local_events(tool, code, 0)
         monitoring.free_tool_id(tool)
 
+    def leave(self) -> None:
+        """Take note that the process ends."""
+        self._clocks.settle()
+        stages = self._stages()
+        if stages is not None and stages.stale is not None:
+            stages.stale.settle()
+
     def renew(self) -> None:
         """Write again what was written often enough: for a reader who came later."""
         self._clocks.forget()
@@ -244,7 +280,11 @@ class CallCounter:
         self._clocks.jax_is_here()
         self._started |= dict.fromkeys(slow_path(), self._missed)
         from coldwarm.doctor.record.jax_compiles import tracers
+        from coldwarm.doctor.record.stale_values import StaleValues
 
+        stages = self._stages()
+        if stages is not None:
+            stages.stale = StaleValues(self._journal)
         self._tracers = tracers()
         self._started |= dict.fromkeys(self._tracers, self._trace_begins)
         self._started |= dict.fromkeys(self._transfers.reads(), self._transfers.read)
@@ -262,6 +302,11 @@ class CallCounter:
 
     def _operated(self, code: "CodeType") -> "Callable[[], None]":
         return lambda: self._dispatches.operated(code)
+
+    def numba_is_here(self) -> None:
+        """Count calls of functions that Numba compiles, as long as they are not very many."""
+        self._numba = getattr(sys.modules.get("numba.core.registry"), "CPUDispatcher", None)
+        self._monitoring.restart_events()
 
     def timeit_is_here(self) -> None:
         """Follow the times that ``timeit`` takes."""
@@ -358,8 +403,10 @@ class CallCounter:
                 called = called.__func__
             if self._stale:
                 self.ask_again()
+            if self._clocks.late:
+                self._clocks.settle()
             if self._dispatches.takes(called):
-                self._dispatches.call(code, offset, called, named)
+                self._dispatches.call(code, offset, called, named, first)
                 return None
             known = self._wanted.get(id(called))
             taken = known[1] if known is not None else self._by_owner(named, first)
@@ -370,14 +417,30 @@ class CallCounter:
             if taken == self._clocks.read and self._dispatches.is_tracing():
                 self._effect(code, offset, called, first)
             else:
-                taken(code, offset, called, first)
+                return taken(code, offset, called, first)
         except Exception as error:
             failed(self._journal, error)
             return None
         return None
 
-    def _by_owner(self, called: "Any", first: "Any") -> "Callable[..., None] | None":
+    def _numba_called(self, code: "CodeType", offset: int, called: "Any", _first: "Any") -> "Any":
+        """Count a call of a function that Numba compiles; the place is silent after many."""
+        slot = self._places.at("numba", code, offset, called)
+        if slot is None:
+            return self._monitoring.DISABLE
+        now_ns, n = _now_ns(), self._journal.counts[slot] + 1
+        before_ns = self._numba_at.pop(slot, now_ns)
+        # Between the first two calls it may compile.
+        self._places.add(slot, 1, now_ns - before_ns if n > _COMPILED_BY else 0)
+        if n % MOST_OF_NUMBA == 0:
+            return self._monitoring.DISABLE
+        self._numba_at[slot] = now_ns
+        return None
+
+    def _by_owner(self, called: "Any", first: "Any") -> "Callable[..., Any] | None":
         """Return what takes note of a method that is known by what it is of, not by itself."""
+        if type(called) is self._numba:
+            return self._numba_called
         if _is_of_day(called):
             return self._clocks.read
         # Otherwise the place is silent: drawing is what a program does most of the time.
@@ -410,6 +473,7 @@ class CallCounter:
 
     def forget(self) -> None:
         """Begin anew: in a process that was forked."""
+        self._numba_at.clear()
         for one in (self._places, self._clocks, self._transfers):
             one.forget()
 

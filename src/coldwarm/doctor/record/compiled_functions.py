@@ -107,6 +107,15 @@ def _around(function: "Any") -> "dict[str, Any]":
     return found
 
 
+def plain_around(function: "Any") -> "dict[str, Any]":
+    """Return the numbers and texts that a function takes from around it, by name."""
+    return {
+        name: value
+        for name, value in _around(function).items()
+        if isinstance(value, (bool, int, float, str)) and _is_plain(value)
+    }
+
+
 def _unwrapped(function: "Any") -> "Iterator[Any]":
     for _ in range(_MOST_WRAPPERS):
         yield function

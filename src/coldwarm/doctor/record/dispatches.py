@@ -177,16 +177,23 @@ class Dispatches:
         """Say whether a call is one of these."""
         return type(called) is self.jitted or id(called) in self._operations
 
-    def call(self, code: "CodeType", offset: int, called: "Any", named: "Any") -> None:
+    def call(
+        self, code: "CodeType", offset: int, called: "Any", named: "Any", first: "Any"
+    ) -> None:
         """Count a call that begins, and time it where it will be told that it ends.
 
-        ``named`` is what the line calls: ``called``, or a ``functools.partial`` of it.
+        ``named`` is what the line calls: ``called``, or a ``functools.partial`` or method of it;
+        ``first`` is its first argument.
         """
         tracing = self.is_tracing()
         slot = None
         if id(called) not in self._operations:
             slot = self._places.at("jitted", code, offset, named)
             self._now.n_jitted += not tracing
+            stages = self._stages()
+            if not tracing and stages is not None and stages.stale is not None:
+                owner = getattr(named, "__self__", first)
+                stages.stale.called(getattr(called, "__wrapped__", None), owner, slot)
         elif not tracing:
             kind = "concatenation" if id(called) in self._growing else "operation"
             slot = self._places.at(kind, code, offset, called)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from coldwarm.doctor.record.journal import Journal
+    from coldwarm.doctor.record.stale_values import StaleValues
 
 
 _UNTOLD = "coldwarm/trace"
@@ -196,6 +197,8 @@ class JaxStages:
         self._stop_staying: Callable[[], None] = lambda: None
         self.spent_ns = 0
         """In here: no cost of the program's."""
+        self.stale: StaleValues | None = None
+        """Where calls are followed, who is told what functions take from around them."""
         self.compiled: Callable[[], None] | None = None
         """Called after something was compiled that is called with arguments."""
 
@@ -392,6 +395,9 @@ class JaxStages:
         held = miss.f_locals if miss is not None else {}
         function = held.get("fun")
         wrapped = sites.around(miss)
+        if function is not None and self.stale is not None:
+            given = held.get("jit_info"), held.get("args", ()), held.get("kwargs", {})
+            self.stale.compiled(function, signatures.divided(function, *given)[0])
         place = (stack[0] if stack else None, name)
         with self._lock:
             number = self._journal.number()

@@ -26,6 +26,7 @@ from coldwarm.doctor.record.journal import (
     forget_failures,
     settled,
 )
+from coldwarm.doctor.record.looks import Looks
 from coldwarm.frameworks.arrivals import Awaited
 from coldwarm.wire import TYPE_CHECKING
 
@@ -113,6 +114,7 @@ class Recorder:
         self._versions: dict[str, dict[str, str]] = {}
         self._awaited: Awaited | None = None
         self._leave_imports: Callable[[], None] | None = None
+        self.looks: Looks | None = None
 
     def begin(self) -> None:
         """Follow each framework from when it is there."""
@@ -133,7 +135,9 @@ class Recorder:
                 self.follow_imports()
         if not _forks:  # nothing takes it back
             _forks.append(True)
-            os.register_at_fork(after_in_child=_forked)
+            os.register_at_fork(before=_stopped, after_in_parent=_resumed, after_in_child=_forked)
+        if self.stays:
+            self.look()
 
     @staticmethod
     def adopted_by(package: "Any") -> None:
@@ -174,6 +178,8 @@ class Recorder:
         if self.stages is not None:
             _quietly(self.journal, calls.jax_is_here)
             self.stages.compiled = calls.ask_again
+        if "numba" in self._compiles:
+            _quietly(self.journal, calls.numba_is_here)
         if "timeit" in sys.modules:
             self._timeit()
 
@@ -182,8 +188,17 @@ class Recorder:
         if self._leave_imports is None:
             self._leave_imports = imports.follow(self.journal)
 
+    def look(self) -> None:
+        """Look at where this thread is, from now on."""
+        if self.looks is None:
+            self.looks = Looks(self.journal)
+            self.looks.begin()
+
     def leave_calls(self) -> None:
-        """Follow neither calls nor imports any more."""
+        """Follow neither calls nor imports any more, and do not look where the thread is."""
+        if self.looks is not None:
+            self.looks.end()
+            self.looks = None
         if self._calls is not None:
             self._calls.end()
         if self.stages is not None:
@@ -218,7 +233,7 @@ class Recorder:
     def renew(self) -> None:
         """Write again what was written often enough: for a reader who comes now."""
         forget_failures()
-        for one in (self._calls, *self._compiles.values()):
+        for one in (self._calls, self.looks, *self._compiles.values()):
             if hasattr(one, "renew"):
                 one.renew()
 
@@ -248,6 +263,8 @@ class Recorder:
         from coldwarm.doctor.record.numba_compiles import NumbaCompiles
 
         self._follow("numba", NumbaCompiles(self.journal), "numba", "llvmlite")
+        if self._calls is not None:
+            self._calls.numba_is_here()
 
     def _timeit(self) -> None:
         if self._calls is not None:
@@ -264,6 +281,7 @@ class Recorder:
     def forked(self) -> None:
         """Begin anew in a process that was forked."""
         self.journal.reopen()
+        self.looks = None  # it looked at the first process
         if self._calls is not None:
             self._calls.forget()
         if self.stages is not None:
@@ -279,6 +297,10 @@ class Recorder:
 
     def leave(self) -> None:
         """Write how the process ends."""
+        if self.looks is not None:
+            self.looks.end()
+        if self._calls is not None:
+            self._calls.leave()
         error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
         if error is not None and _went_through_all(error):
             self.journal.write("error", **_told(error))
@@ -291,6 +313,18 @@ def _went_through_all(error: BaseException) -> bool:
     """Say whether an error went through the whole program: tools set these names for others too."""
     trace = error.__traceback__
     return trace is not None and trace.tb_frame.f_code.co_name in _OUTERMOST
+
+
+def _stopped() -> None:
+    for one in recording:
+        if one.looks is not None:
+            _quietly(one.journal, one.looks.end)
+
+
+def _resumed() -> None:
+    for one in recording:
+        if one.looks is not None:
+            _quietly(one.journal, one.looks.resume)
 
 
 def _forked() -> None:
@@ -345,6 +379,7 @@ class BlockReader(Reader):
             recorder = _recorder()
             recorder.follow_calls()
             recorder.follow_imports()
+            recorder.look()
             recorder.renew()
             self.restart(recorder)
             recorder.journal.readers += (self,)

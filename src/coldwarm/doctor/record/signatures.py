@@ -84,18 +84,8 @@ def of_call(
     called as the user calls them.
     """
     found = CallSignature()
-    names = _argument_names(function, len(args))
-    n_args = len(args)
-    static = getattr(info, "static_argnums", ()) or ()
-    fixed_places = {place if place >= 0 else place + n_args for place in static}
-    fixed_names = set(getattr(info, "static_argnames", ()) or ())
-    dynamic: dict[str, Any] = {}
-    named = [*enumerate(zip(names, args, strict=True)), *((-1, each) for each in kwargs.items())]
-    for place, (name, value) in named:
-        if place in fixed_places or name in fixed_names:
-            found.static[name] = fixed(name, value)
-        else:
-            dynamic[name] = value
+    static, dynamic = divided(function, info, args, kwargs)
+    found.static = {name: fixed(name, value) for name, value in static.items()}
     given = _given(wrapped) if wrapped else {}
     passed = _describe(dynamic, found, {id(leaf): name for name, leaf in given.items()})
     if found.static and given:
@@ -104,6 +94,23 @@ def of_call(
         found.static = {**known, **found.static}
     found.context = _context()
     return found
+
+
+def divided(
+    function: "Any", info: "Any", args: "tuple[Any, ...]", kwargs: "Mapping[str, Any]"
+) -> "tuple[dict[str, Any], dict[str, Any]]":
+    """Return the arguments of a call that are static, and the others, by name."""
+    n_args = len(args)
+    named = [*zip(_argument_names(function, n_args), args, strict=True)]
+    places = getattr(info, "static_argnums", ()) or ()
+    fixed_places = {place if place >= 0 else place + n_args for place in places}
+    fixed_names = set(getattr(info, "static_argnames", ()) or ())
+    static: dict[str, Any] = {}
+    dynamic: dict[str, Any] = {}
+    for place, (name, value) in [*enumerate(named), *((-1, each) for each in kwargs.items())]:
+        is_static = place in fixed_places or name in fixed_names
+        (static if is_static else dynamic)[name] = value
+    return static, dynamic
 
 
 def _given(wrapped: "Around") -> "dict[str, Any]":

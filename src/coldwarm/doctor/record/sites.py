@@ -87,6 +87,11 @@ def is_users(code: "CodeType") -> bool:
     return kind(code.co_filename) == USERS
 
 
+def is_ours(code: "CodeType") -> bool:
+    """Say whether code is of this package."""
+    return code.co_filename.startswith(_OURS)
+
+
 def stack(frame: "FrameType | None") -> "list[Site]":
     """Return the user's frames of a stack, the innermost first.
 

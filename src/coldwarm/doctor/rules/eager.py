@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 from coldwarm.contracts.doctor import Cause
 from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
+from coldwarm.doctor.source_code import called
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
         Loop,
         ProcessTrace,
         SourceLine,
+        Spot,
     )
 
 
@@ -30,10 +33,15 @@ _REASONS = {
     " {n_again:# time}: an array had {n_shapes:# shape}, such as {before}, then {now}",
     "doctor_operations": "this loop dispatched {n_operations:# operation} one by one, outside"
     " of `jit`",
+    "doctor_elements": "this loop takes an array of JAX's apart, for the host: about"
+    " {spent_s:time} went into taking its elements one by one",
+    "doctor_dispatches": "about {spent_s:time} of this loop went into operations that JAX"
+    " dispatches one by one, outside of `jit`",
     "doctor_new_body": "{function} was compiled {n_compiles:# time} outside of `jit`: each"
     " time its body was another function object",
 }
 _ADVICE = {
+    "doctor_elements": "make a NumPy array of it once, before the loop: numpy.asarray(array)",
     "doctor_eager_shapes": "pad to one fixed size, with a mask, and put what the loop repeats into"
     " one function under jax.jit",
     "doctor_new_body": "put what the line is part of under jax.jit, and make that once",
@@ -64,9 +72,31 @@ _TO_COMPILED = 5
 """Operations for each call of a compiled function in the same loop."""
 _LEAST_SHARE, _LEAST_S = 0.01, 0.25
 """Least share of the run, or seconds, of a loop's operations to be reported."""
+_WORTH_SHARE, _WORTH_S = 0.03, 0.5
+"""Least share of the run, and seconds, of what is known by looks alone."""
+_ELEMENTS = frozenset(
+    f"jax.{name}"
+    for name in (
+        *(f"ArrayImpl.__{one}__" for one in ("getitem", "iter", "float", "int", "bool", "index")),
+        *("ArrayImpl.item", "_iter", "_chunk_iter"),
+    )
+)
+"""What is called where an array is taken apart."""
+_TO_HOST = {"float", "int", "bool", "complex", "round", "str", "repr", "print", "format", "item"}
+"""Functions that ask for a value on the host."""
 _LOOPS = ("scan", "while", "cond")
 """JAX's own, as their operations are called."""
 _FEWEST_BODIES = 3
+_PACKAGE, _MOSTLY = "jax.", 0.5
+_NO_OPERATIONS = frozenset(
+    f"jax.{name}"
+    for name in (
+        *("_cpp_pjit", "_cpp_jit", "block_until_ready", "device_put", "device_get", "asarray"),
+        *("array", "ArrayImpl._value", "ArrayImpl.__array__", "ArrayImpl.block_until_ready"),
+        *("ArrayImpl.tolist", "ArrayImpl.copy_to_host_async", "effects_barrier"),
+    )
+)
+"""What is called in JAX that dispatches no operation: compiled functions, waits, copies."""
 
 
 @dataclass
@@ -132,8 +162,14 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
         cause = Cause(kind="shape", before=before, now=now, n_values=len(sizes))
         site = _maker(again, len(sizes))
         yield trace.finding("shape-change", site, says, again=calls, cause=cause)
+    elements = _elements(trace)
+    yield from elements.values()
     # Where most turns have another size, ``jit`` alone would compile in most turns.
-    yield from _hot_loops(trace, {loop: len(sizes) for loop, (_, sizes) in resized.items()})
+    n_turns = {loop: len(sizes) for loop, (_, sizes) in resized.items()}
+    if trace.sees_calls:
+        yield from _hot_loops(trace, n_turns, elements)
+    else:
+        yield from _looked_at(trace, {*n_turns, *elements, *(one.loop for one in growing)})
     yield from _new_bodies(trace)
 
 
@@ -233,8 +269,82 @@ def _maker(again: _Again, n_sizes: int) -> SourceLine:
     return max(costs, key=lambda line: costs[line])
 
 
-def _hot_loops(trace: ProcessTrace, n_turns: Mapping[Loop, int]) -> Iterator[Finding]:
-    """Name loops of operations; ``n_turns`` has about how many turns found a new size."""
+def _spent_by_loop(trace: ProcessTrace) -> dict[Loop, list[tuple[SourceLine, Spot, float]]]:
+    """Return by loop where it has called JAX: at its own line, at what spot, and its seconds."""
+    found: dict[Loop, list[tuple[SourceLine, Spot, float]]] = defaultdict(list)
+    for spot, seconds in trace.spent:
+        line = trace.turned(spot.stack)
+        loop = trace.loop_at(line)
+        if line is not None and loop is not None and spot.below.startswith(_PACKAGE):
+            found[loop].append((line, spot, seconds))
+    return found
+
+
+def _elements(trace: ProcessTrace) -> dict[Loop, Finding]:
+    """Return a finding for each loop that takes arrays apart, and uses them on the host."""
+    least_s = max(_WORTH_S, _WORTH_SHARE * trace.lasted_s)
+    found = {}
+    for loop, spots in _spent_by_loop(trace).items():
+        costs: dict[SourceLine, float] = defaultdict(float)
+        for line, spot, seconds in spots:
+            if spot.below in _ELEMENTS and spot.stack[0] == line:
+                costs[line] += seconds
+        used = {line: cost for line, cost in costs.items() if _is_for_host(trace, line)}
+        cost_s = sum(used.values())
+        if cost_s >= least_s and cost_s >= _MOSTLY * sum(seconds for *_, seconds in spots):
+            site = max(used, key=lambda line: used[line])
+            found[loop] = trace.finding(
+                "host-sync-in-loop",
+                site,
+                because("doctor_elements", spent_s=cost_s),
+                cost_s=cost_s,
+                saving_s=cost_s,
+                saving_from=because("doctor_looks"),
+            )
+    return found
+
+
+def _is_for_host(trace: ProcessTrace, line: SourceLine) -> bool:
+    """Say whether a line uses on the host what it takes from an array."""
+    return any(
+        (isinstance(one, (ast.For, ast.If, ast.While)) and one.lineno == line.line)
+        or (isinstance(one, ast.JoinedStr) and one.lineno == line.line)
+        or (isinstance(one, ast.Call) and one.lineno == line.line and called(one) in _TO_HOST)
+        for one in trace.sources.nodes(line.path)
+    )
+
+
+def _looked_at(trace: ProcessTrace, named: Collection[Loop | None]) -> Iterator[Finding]:
+    """Name loops of operations by looks alone, where calls cannot be seen."""
+    least_s = max(_WORTH_S, _WORTH_SHARE * trace.lasted_s)
+    for loop, spots in _spent_by_loop(trace).items():
+        costs: dict[SourceLine, float] = defaultdict(float)
+        for line, spot, seconds in spots:
+            if spot.below not in _ELEMENTS and spot.below not in _NO_OPERATIONS:
+                costs[line] += seconds
+        cost_s = sum(costs.values())
+        if loop not in named and cost_s >= least_s:
+            yield trace.finding(
+                "no-jit-hot-loop",
+                max(costs, key=lambda line: costs[line]),
+                because("doctor_dispatches", spent_s=cost_s),
+                cost_s=cost_s,
+                no_saving=because("doctor_depends"),
+            )
+
+
+def _hot_loops(
+    trace: ProcessTrace, n_turns: Mapping[Loop, int], named: Collection[Loop]
+) -> Iterator[Finding]:
+    """Name loops of operations; ``n_turns`` has about how many turns found a new size.
+
+    Those in ``named`` are named already. The seconds are those of operations, or what the looks
+    say where that is more: a gradient is made of Python's work too.
+    """
+    looked_s = {
+        loop: sum(seconds for _, spot, seconds in spots if spot.below not in _NO_OPERATIONS)
+        for loop, spots in _spent_by_loop(trace).items()
+    }
     groups: dict[Loop, list[tuple[SourceLine, CountedLine]]] = {}
     for one in [*trace.places_of("operation"), *trace.places_of("concatenation")]:
         turned = trace.turned(one.stack)
@@ -244,7 +354,8 @@ def _hot_loops(trace: ProcessTrace, n_turns: Mapping[Loop, int]) -> Iterator[Fin
     for loop, members in groups.items():
         n = sum(one.n for _, one in members)
         cost_s = sum(one.counts[1] for _, one in members) / 1e9
-        if cost_s < min(_LEAST_S, _LEAST_SHARE * trace.lasted_s):
+        cost_s = max(cost_s, looked_s.get(loop, 0.0))
+        if loop in named or cost_s < min(_LEAST_S, _LEAST_SHARE * trace.lasted_s):
             continue
         most = max(one.n for _, one in members)
         if n_turns.get(loop, 0) * 2 >= most:

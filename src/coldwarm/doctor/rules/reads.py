@@ -148,6 +148,9 @@ def _loaded(node: ast.AST) -> set[str]:
 _REASONS = {
     "doctor_reads": "the loop reads from the device {n_reads:# time}; the program waited for"
     " it {n_waited:# time}, {blocked_s:time} in all, which is {each_s:time} a read",
+    "doctor_reads_beside": "the loop reads from the device {n_reads:# time}; the program waited"
+    " for it {n_waited:# time}, {blocked_s:time} in all, which is {each_s:time} a read; its other"
+    " work in the loop, which could go on meanwhile, took {beside_s:time}",
     "doctor_reads_ready": "the loop reads from the device {n_reads:# time}, and"
     " {n_ready:# time} the value was ready: it hardly waits here, and with a device that"
     " works beside the host it would",
@@ -174,9 +177,11 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     for one in trace.places_of("read"):
         turned = trace.turned(one.stack)
         n = _n_reads(trace, one, turned) if turned is not None else 0
-        if turned is None or n < _FEWEST or _is_needed(trace, one, turned, n):
+        if turned is None or n < _FEWEST or is_needed(trace, one, turned, n):
             continue
-        says, cost_s = _says(n, min(n, one.counts[1]), one.counts[2] / 1e9)
+        says, cost_s = _says(
+            n, min(n, one.counts[1]), one.counts[2] / 1e9, _beside_s(trace, turned)
+        )
         yield trace.finding(
             "host-sync-in-loop",
             one.site,
@@ -188,19 +193,31 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
         )
 
 
-def _says(n: int, n_waited: int, blocked_s: float) -> tuple[Reason, float | None]:
+def _beside_s(trace: ProcessTrace, turned: SourceLine) -> float | None:
+    """Return what the program did in a loop besides waiting; ``None``: nobody has looked."""
+    if not trace.spent:
+        return None
+    whole_s = sum(seconds for _, seconds in trace.spent_in(turned))
+    reads = [one for one in trace.places_of("read") if trace.lines_within(one, turned)]
+    return max(0.0, whole_s - sum(one.counts[2] for one in reads) / 1e9)
+
+
+def _says(
+    n: int, n_waited: int, blocked_s: float, beside_s: float | None
+) -> tuple[Reason, float | None]:
     """Return what is said of reads, and what they cost; ``None``: that is not known.
 
     Where few of them waited, that may have been for the program's first runs, which something
-    waits for in any case.
+    waits for in any case. To wait costs as much as could be done meanwhile.
     """
     if n_waited < _SELDOM * n:
         ready = because("doctor_reads_ready", n_reads=n, n_ready=n - n_waited)
         return ready, None if n_waited else blocked_s
-    each_s = blocked_s / n
-    return because(
-        "doctor_reads", n_reads=n, n_waited=n_waited, blocked_s=blocked_s, each_s=each_s
-    ), blocked_s
+    counted = {"n_reads": n, "n_waited": n_waited, "blocked_s": blocked_s, "each_s": blocked_s / n}
+    if beside_s is None:
+        return because("doctor_reads", **counted), blocked_s
+    reads = because("doctor_reads_beside", **counted, beside_s=beside_s)
+    return reads, min(blocked_s, beside_s)
 
 
 def _n_reads(trace: ProcessTrace, one: CountedLine, turned: SourceLine) -> int:
@@ -218,7 +235,7 @@ def _n_reads(trace: ProcessTrace, one: CountedLine, turned: SourceLine) -> int:
     return one.n if n_operations >= _FEWEST_OPERATIONS * one.n else 0
 
 
-def _is_needed(trace: ProcessTrace, one: CountedLine, turned: SourceLine, n: int) -> bool:
+def is_needed(trace: ProcessTrace, one: CountedLine, turned: SourceLine, n: int) -> bool:
     """Say whether the program can't go on without what it reads, or times how long it takes."""
     if _is_timed(trace, turned, n):
         return True

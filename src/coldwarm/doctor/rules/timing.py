@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
-from coldwarm.doctor.trace import ClockRead, length, union
+from coldwarm.doctor.trace import ClockRead, Ready, length, union
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -41,6 +42,37 @@ _CHANGES = {
 
 _MOST_COMPILING = 0.25
 """Share of an interval: where more of it is compiling, it is no time of calls."""
+_NOTHING = 0.02
+"""Share of an interval by which it may be too short."""
+_FEW_STATEMENTS = 3
+"""Between two readings of a clock, where it is calls that are timed."""
+_OF_FIRST = frozenset(
+    ("first", "cold", "compile", "compiled", "compiling", "compilation", "startup", "warmup")
+)
+"""Words with which a time of a first call is told."""
+
+
+@dataclass(frozen=True)
+class _Interval:
+    """Two readings of clocks in one function, one after the other."""
+
+    begin: ClockRead
+    end: ClockRead
+
+    @property
+    def caller(self) -> str:
+        """From where the function was called."""
+        return str(self.end.caller)
+
+    @property
+    def begin_s(self) -> float:
+        """When it began."""
+        return self.begin.at_s
+
+    @property
+    def end_s(self) -> float:
+        """When it ended."""
+        return self.end.at_s
 
 
 def _findings(trace: ProcessTrace) -> Iterator[Finding]:
@@ -55,16 +87,30 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
         yield _missing_sync(trace, one)
     for slot, one in ends.items():
         thrown = _thrown_away(trace, slot, reads)
-        if one.counts[1]:
+        n_early = one.counts[1] - _n_as_good(trace, slot, reads, clocks)
+        if n_early > 0:
             early = [row for row in reads if row.slot == slot and row.pending]
-            yield _missing_sync(trace, one, _caller(trace, one, early, reads))
+            yield _missing_sync(trace, one, _caller(trace, one, early, reads), n_early)
         elif thrown and slot not in first:
             says = because("doctor_thrown_away", clock=one.name, n_reads=thrown)
             yield replace(_missing_sync(trace, one), n=thrown, says=says)
         elif slot in first and not _timed_again(trace, slot, reads, clocks):
-            begin, end = _longest(trace, slot, reads)
-            last = [row for row in reads if row.slot == slot and row.at_s == end]
-            yield _first_call(trace, one, begin, end, _caller(trace, one, last, reads))
+            longest = _longest(trace, slot, reads, clocks)
+            if not _is_of_all(trace, one, longest, clocks):
+                caller = _caller(trace, one, [longest.end], reads)
+                yield _first_call(trace, one, longest, caller)
+
+
+def _n_as_good(
+    trace: ProcessTrace, slot: int, reads: list[ClockRead], clocks: Mapping[int, CountedLine]
+) -> int:
+    """Return how many readings came too early by no more than next to nothing of the interval."""
+    late = {row.number: row.late_s for row in trace.rows_of(Ready) if row.slot == slot}
+    return sum(
+        late[one.end.number] <= _NOTHING * (one.end_s - one.begin_s)
+        for one in _intervals(slot, reads, clocks)
+        if one.end.pending and one.end.number in late
+    )
 
 
 def _ends(trace: ProcessTrace, one: CountedLine) -> bool:
@@ -103,15 +149,37 @@ def _caller(
     return f"{PurePath(path).name}:{line}"
 
 
-def _missing_sync(trace: ProcessTrace, one: CountedLine, caller: str = "") -> Finding:
-    n, wrong = one.counts[1], because("doctor_wrong_figure")
+def _missing_sync(
+    trace: ProcessTrace, one: CountedLine, caller: str = "", n_early: int = 0
+) -> Finding:
+    n, wrong = n_early or one.counts[1], because("doctor_wrong_figure")
     says = because("doctor_pending", clock=one.name, n_reads=n, caller=caller)
     return trace.finding("missing-sync-timing", one.site, says, n=n, no_figure=wrong)
 
 
-def _first_call(
-    trace: ProcessTrace, one: CountedLine, begin: float, end: float, caller: str
-) -> Finding:
+def _is_of_all(
+    trace: ProcessTrace, one: CountedLine, interval: _Interval, clocks: Mapping[int, CountedLine]
+) -> bool:
+    """Say whether an interval is told as what it is, or is that of a whole piece of a program.
+
+    A time of a first call has that in its name. How long a program took to do several things is
+    no time of calls, and nothing is compared with it; a rate is.
+    """
+    path, last = one.site.path, one.site.line
+    if trace.sources.words_of_interval(path, last) & _OF_FIRST:
+        return True
+    if one.n > 1 or trace.sources.is_rate(path, last):
+        return False
+    first = clocks[interval.begin.slot].site.line
+    if trace.sources.n_statements(path, first, last) > _FEW_STATEMENTS:
+        return True
+    spans = interval.begin_s, interval.end_s
+    most = max(trace.calls, key=lambda call: _overlap_s(call, *spans))
+    return most.site is None or not (most.site.path == path and first <= most.site.line <= last)
+
+
+def _first_call(trace: ProcessTrace, one: CountedLine, interval: _Interval, caller: str) -> Finding:
+    begin, end = interval.begin_s, interval.end_s
     compiled_s, interval_s = _all_compiling_s(trace.calls, begin, end), end - begin
     most = max(trace.calls, key=lambda call: _overlap_s(call, begin, end))
     says = because(
@@ -135,10 +203,11 @@ def _measured_first_call(
     trace: ProcessTrace, slot: int, reads: list[ClockRead], clocks: Mapping[int, CountedLine]
 ) -> bool:
     """Say whether all intervals of one caller that end at a clock are mostly compiling."""
-    shares: dict[Any, list[float]] = defaultdict(list)
-    for caller, begin, end in _intervals(slot, reads, clocks):
+    shares: dict[str, list[float]] = defaultdict(list)
+    for one in _intervals(slot, reads, clocks):
+        begin, end = one.begin_s, one.end_s
         if end > begin:
-            shares[caller].append(_compiling_s(trace.calls, begin, end) / (end - begin))
+            shares[one.caller].append(_compiling_s(trace.calls, begin, end) / (end - begin))
     return any(min(one) > _MOST_COMPILING for one in shares.values())
 
 
@@ -149,7 +218,7 @@ def _timed_again(
 
     The first call then has a figure of its own.
     """
-    spans = [(begin, end) for _, begin, end in _intervals(slot, reads, clocks)]
+    spans = [(one.begin_s, one.end_s) for one in _intervals(slot, reads, clocks)]
     compiled = {
         call.short_name
         for call in trace.calls
@@ -157,8 +226,8 @@ def _timed_again(
     }
     for other, clock in clocks.items():
         is_other = other != slot and _ends(trace, clock)
-        rest = [times for _, *times in _intervals(other, reads, clocks)] if is_other else []
-        if rest and not any(_compiling_s(trace.calls, *times) for times in rest):
+        rest = list(_intervals(other, reads, clocks)) if is_other else []
+        if rest and not any(_compiling_s(trace.calls, one.begin_s, one.end_s) for one in rest):
             inside = (clock.site.path, clock.site.function)
             jitted = trace.places_of("jitted")
             if any(
@@ -171,8 +240,8 @@ def _timed_again(
 
 def _intervals(
     slot: int, reads: list[ClockRead], clocks: Mapping[int, CountedLine]
-) -> Iterator[tuple[Any, float, float]]:
-    """Yield who called, and from when to when clocks of one function were read before this one."""
+) -> Iterator[_Interval]:
+    """Yield the intervals that end at a clock, and began when one was read in its function."""
     place = clocks[slot].site
     by_thread: dict[int, list[ClockRead]] = defaultdict(list)
     for row in reads:
@@ -182,7 +251,7 @@ def _intervals(
     for rows in by_thread.values():
         for before, after in pairwise(rows):
             if after.slot == slot:
-                yield str(after.caller), before.at_s, after.at_s
+                yield _Interval(before, after)
 
 
 def _compiling_s(calls: list[CompiledCall], begin: float, end: float) -> float:
@@ -204,11 +273,12 @@ def _overlap_s(call: CompiledCall, begin: float, end: float) -> float:
     return sum(max(0.0, min(end, b) - max(begin, a)) for a, b in call.spans)
 
 
-def _longest(trace: ProcessTrace, slot: int, reads: list[ClockRead]) -> tuple[float, float]:
-    """Return from when to when the interval lasted that has most compiling in it."""
-    clocks = {one.slot: one for one in trace.places_of("clock")}
-    found = [(begin, end) for _, begin, end in _intervals(slot, reads, clocks)]
-    return max(found, key=lambda one: _compiling_s(trace.calls, *one))
+def _longest(
+    trace: ProcessTrace, slot: int, reads: list[ClockRead], clocks: Mapping[int, CountedLine]
+) -> _Interval:
+    """Return the interval that has most compiling in it."""
+    found = _intervals(slot, reads, clocks)
+    return max(found, key=lambda one: _compiling_s(trace.calls, one.begin_s, one.end_s))
 
 
 RULE = Rule(

@@ -1,0 +1,134 @@
+"""Numbers and texts that a compiled function took from around it, and that are others by now.
+
+JAX reads an attribute of a static argument, a variable of the module and one of the function
+around it while it traces. The compiled function goes on with what it read then.
+"""
+
+from _weakref import ref
+
+from coldwarm.doctor.record import sites
+from coldwarm.doctor.record.compiled_functions import described, plain_around
+from coldwarm.doctor.record.signatures import fixed
+from coldwarm.wire import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from coldwarm.doctor.record.journal import Journal
+
+
+_NUMBERS = (bool, int, float, str)
+_MOST_NAMES = 64
+_MOST_OBJECTS = 16
+"""Static arguments of one function that are remembered, the last ones."""
+
+
+class _Read:
+    """What one function took from around it when it was compiled."""
+
+    __slots__ = ("around", "changed", "function", "objects")
+
+    def __init__(self, function: "Any") -> None:
+        self.function = function
+        self.around: dict[str, Any] = {}
+        self.objects: dict[int, tuple[Any, dict[str, Any]]] = {}
+        self.changed: dict[str, tuple[Any, Any, Any]] = {}
+        """By name: what it was, what it is, and where the call counts that came after that."""
+
+
+class StaleValues:
+    """Remembers what compiled functions took from around them, and looks when they are called."""
+
+    def __init__(self, journal: "Journal") -> None:
+        """Write into ``journal``."""
+        self._journal = journal
+        self._read: dict[int, _Read] = {}
+        self._told: set[tuple[int, str]] = set()
+
+    def compiled(self, function: "Any", static: "Mapping[str, Any]") -> None:
+        """Remember what a function takes now that it is compiled; ``static`` are its arguments."""
+        code = getattr(function, "__code__", None)
+        if code is None or not sites.is_users(code):
+            return
+        around = plain_around(function)
+        named = {**static, "self": function.__self__} if hasattr(function, "__self__") else static
+        objects = [(name, one) for name, one in named.items() if hasattr(one, "__dict__")]
+        known = self._read.get(id(function))
+        if known is None or known.function() is not function:
+            if not around and not objects:
+                return
+            known = self._read[id(function)] = _Read(ref(function))
+        known.changed.clear()
+        known.around = around
+        for name, one in objects:
+            try:
+                held = ref(one)
+            except TypeError:
+                continue
+            known.objects[id(one)] = (
+                held,
+                {f"{name}.{key}": value for key, value in _plain(vars(one)).items()},
+            )
+            for old in list(known.objects)[:-_MOST_OBJECTS]:
+                del known.objects[old]
+
+    def called(self, function: "Any", first: "Any", slot: "int | None") -> None:
+        """Look whether what a function took is as it was; ``first`` is its first argument."""
+        known = self._read.get(id(function))
+        if known is None or known.function() is not function:
+            return
+        self._tell(known)  # nothing was compiled for the call before
+        if known.around:
+            now = plain_around(function)
+            for name, value in known.around.items():
+                if name in now and _differ(value, now[name]):
+                    known.changed[name] = value, now[name], slot
+        for one in (first, getattr(function, "__self__", None)):
+            held = known.objects.get(id(one))
+            if held is None or held[0]() is not one:
+                continue
+            values = vars(one)
+            for name, value in held[1].items():
+                now_value = values.get(name.partition(".")[2], value)
+                if _differ(value, now_value):
+                    known.changed[name] = value, now_value, slot
+
+    def settle(self) -> None:
+        """Take note that no function is called any more."""
+        for known in list(self._read.values()):
+            self._tell(known)
+
+    def _tell(self, known: _Read) -> None:
+        if not known.changed:
+            return
+        function = known.function()
+        code = getattr(function, "__code__", None)
+        for name, (before, now, slot) in known.changed.items():
+            key = id(code), name
+            if code is not None and slot is not None and key not in self._told:
+                self._told.add(key)
+                self._journal.write(
+                    "stale",
+                    function=described(function, code.co_name),
+                    slot=slot,
+                    name=name,
+                    before=fixed(name, before),
+                    now=fixed(name, now),
+                )
+        known.changed.clear()
+
+
+def _plain(values: "Mapping[Any, Any]") -> "dict[str, Any]":
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        if isinstance(name, str) and isinstance(value, _NUMBERS):
+            found[name] = value
+            if len(found) >= _MOST_NAMES:
+                break
+    return found
+
+
+def _differ(before: "Any", now: "Any") -> bool:
+    """Say whether a number or a text is another; of other types nothing is asked."""
+    return before is not now and isinstance(now, _NUMBERS) and bool(before != now)

@@ -1,0 +1,259 @@
+"""Loops of Python that call something small very often: each call goes through Python.
+
+How often is counted, and how long that took is known from looks at the program.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from coldwarm.contracts.reasons import Codes, because
+from coldwarm.doctor.rules import Rule
+from coldwarm.doctor.rules.reads import is_needed
+from coldwarm.doctor.source_code import called
+from coldwarm.doctor.trace import SourceLine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from coldwarm.contracts.doctor import Finding
+    from coldwarm.contracts.reasons import Reason
+    from coldwarm.doctor.trace import CountedLine, ProcessTrace
+
+
+_REASONS = {
+    "doctor_numba_calls": "this loop of Python's called {function} at least {n_calls:# time},"
+    " every {each_s:time}; about {spent_s:time} were seen at this line, and each call goes through"
+    " Python",
+    "doctor_typed_items": "this loop of Python's used {function} for about {spent_s:time}: each"
+    " use is a call of compiled code through Python",
+    "doctor_object_mode": "compiled code goes back to Python here: about {spent_s:time} were seen"
+    " in {function}, which it calls in object mode",
+    "doctor_list_of_arrays": "about {spent_s:time} were seen at this line, which makes a tensor of"
+    " a list: every number of it becomes a Python object",
+    "doctor_jit_calls": "this loop called {function} {n_calls:# time}, {each_s:time} a call; what"
+    " the loop did took about {spent_s:time}",
+    "doctor_jit_carried": "this loop called {function} {n_calls:# time}, {each_s:time} a call, each"
+    " with what the one before gave; what the loop did took about {spent_s:time}",
+}
+_ADVICE = {
+    "doctor_jit_calls": "call it once for all of them, with jax.vmap over what changes from turn"
+    " to turn",
+    "doctor_jit_carried": "put many turns into one compiled call: jax.lax.scan, or"
+    " jax.lax.fori_loop",
+    "doctor_typed_items": "fill or read it in a function under @njit, or use a NumPy array",
+}
+_CHANGES = {
+    "numba-call-per-element": "move the loop into a function under @njit, so that one call does"
+    " all of it",
+    "numba-object-mode": "write with what Numba compiles what this block asks Python for, or do it"
+    " once outside of the compiled function",
+    "jit-call-per-element": "do many turns in one compiled call: jax.vmap, jax.lax.scan",
+    "tensor-from-list": "stack the arrays first: torch.from_numpy(numpy.stack(list)), or keep them"
+    " in one array",
+}
+_MANY = 10_000
+"""Calls of a loop, below which it is no matter that each goes through Python."""
+_TURN_S = 2e-5
+"""Longest turn in which a call of Numba's is small."""
+_SHORT_S, _SHORTEST_S = 3e-4, 1e-4
+"""Longest call of JAX's that is small: with an input of its own, and with the result before."""
+_FEWEST = 3000
+"""Calls with an input of its own."""
+_LEAST_SHARE, _LEAST_S = 0.05, 0.5
+"""Least share of the run, and seconds, to be reported."""
+_TYPED = ("numba.List.", "numba.Dict.")
+_MAKERS = {"tensor", "as_tensor", "FloatTensor", "LongTensor", "DoubleTensor"}
+
+
+def _findings(trace: ProcessTrace) -> Iterator[Finding]:
+    """Name the lines at which such loops call."""
+    yield from _of_numba(trace)
+    yield from _of_typed(trace)
+    yield from _of_object_mode(trace)
+    yield from _of_jit(trace)
+    yield from _of_lists(trace)
+
+
+def _finding(
+    trace: ProcessTrace, pattern: str, site: SourceLine, says: Reason, framework: str = "numba"
+) -> Finding:
+    seconds, n = says.values["spent_s"], says.values.get("n_calls", 1)
+    return trace.finding(
+        pattern,
+        site,
+        says,
+        framework=framework,
+        n=n if isinstance(n, int) else 1,
+        cost_s=float(str(seconds)),
+        no_saving=because("doctor_depends"),
+    )
+
+
+def _is_worth(trace: ProcessTrace, spent_s: float) -> bool:
+    return spent_s >= max(_LEAST_S, _LEAST_SHARE * trace.lasted_s)
+
+
+def _spent_at(trace: ProcessTrace) -> dict[SourceLine, float]:
+    """Return the seconds of each line itself, and of what it calls that is not in Python."""
+    found: dict[SourceLine, float] = defaultdict(float)
+    for spot, seconds in trace.spent:
+        if not spot.below:
+            found[spot.stack[0]] += seconds
+    return found
+
+
+def _of_numba(trace: ProcessTrace) -> Iterator[Finding]:
+    spent_s = _spent_at(trace)
+    for one in trace.places_of("numba"):
+        seconds = spent_s.get(one.site, 0.0)
+        each_s = one.counts[1] / 1e9 / max(one.n, 1)
+        is_small = one.n >= _MANY and each_s <= _TURN_S and trace.in_loop(one.stack)
+        if is_small and _is_worth(trace, seconds):
+            says = because(
+                "doctor_numba_calls",
+                function=one.name,
+                n_calls=one.n,
+                each_s=each_s,
+                spent_s=seconds,
+            )
+            yield _finding(trace, "numba-call-per-element", one.site, says)
+
+
+def _of_typed(trace: ProcessTrace) -> Iterator[Finding]:
+    found: dict[tuple[SourceLine, str], float] = defaultdict(float)
+    for spot, seconds in trace.spent:
+        if spot.below.startswith(_TYPED) and trace.in_loop(spot.stack):
+            found[spot.stack[0], spot.below] += seconds
+    for (site, name), seconds in found.items():
+        if _is_worth(trace, seconds):
+            says = because("doctor_typed_items", function=name, spent_s=seconds)
+            yield _finding(trace, "numba-call-per-element", site, says)
+
+
+def _of_object_mode(trace: ProcessTrace) -> Iterator[Finding]:
+    """Name blocks of object mode in whose Python code a compiled function was seen."""
+    compiled = {one.site for one in trace.calls if one.framework == "numba"}
+    compiled |= {one.site for one in trace.places_of("numba")}
+    times: dict[str, float] = defaultdict(float)
+    for spot, seconds in trace.spent:
+        if spot.stack[0] in compiled and spot.below and not spot.below.startswith("numba."):
+            times[spot.below] += seconds
+    for name, seconds in times.items():
+        site = _block_that_calls(trace, name) if _is_worth(trace, seconds) else None
+        if site is not None:
+            says = because("doctor_object_mode", function=name, spent_s=seconds)
+            yield _finding(trace, "numba-object-mode", site, says)
+
+
+def _block_that_calls(trace: ProcessTrace, name: str) -> SourceLine | None:
+    """Return the block of object mode that calls a function of this name."""
+    last = name.rpartition(".")[2]
+    files = {one.definition.path for one in trace.calls if one.definition is not None}
+    for path in sorted(files):
+        for block in trace.sources.nodes(path):
+            if not isinstance(block, ast.With):
+                continue
+            heads = [one.context_expr for one in block.items]
+            if not any(isinstance(one, ast.Call) and called(one) == "objmode" for one in heads):
+                continue
+            inside = [one for one in ast.walk(block) if isinstance(one, ast.Call)]
+            if any(called(one) == last for one in inside):
+                around = trace.sources.functions_around(path, block.lineno)
+                function = around[0].name if around else "<module>"
+                return SourceLine(path, block.lineno, function)
+    return None
+
+
+def _of_jit(trace: ProcessTrace) -> Iterator[Finding]:
+    for one in trace.places_of("jitted"):
+        turned = trace.turned(one.stack)
+        if turned is None or one.n < _FEWEST:
+            continue
+        each_s = one.counts[1] / 1e9 / one.n
+        carried = _is_carried(trace, turned, one)
+        if _is_for_host(trace, turned):
+            continue
+        if carried and (one.n < _MANY or each_s > _SHORTEST_S):
+            continue
+        spent_s = sum(seconds for _, seconds in trace.spent_in(turned))
+        if each_s <= _SHORT_S and _is_worth(trace, spent_s):
+            code = "doctor_jit_carried" if carried else "doctor_jit_calls"
+            n, name = one.n, one.name
+            says = because(code, function=name, n_calls=n, each_s=each_s, spent_s=spent_s)
+            yield _finding(trace, "jit-call-per-element", one.site, says, "jax")
+
+
+def _is_for_host(trace: ProcessTrace, turned: SourceLine) -> bool:
+    """Say whether a loop can't go on without what it reads."""
+    reads = [one for one in trace.places_of("read") if trace.lines_within(one, turned)]
+    return any(
+        is_needed(trace, one, line, one.n)
+        for one in reads
+        if (line := trace.turned(one.stack)) is not None
+    )
+
+
+def _is_carried(trace: ProcessTrace, turned: SourceLine, one: CountedLine) -> bool:
+    """Say whether a call of a loop is given what an earlier turn has made."""
+    loop = trace.sources.loop(turned.path, turned.line)
+    if loop is None:
+        return False
+    first, last = loop
+    stored, turning, given = set(), set(), set()
+    for node in trace.sources.nodes(turned.path):
+        if not first <= getattr(node, "lineno", 0) <= last:
+            continue
+        if isinstance(node, (ast.For, ast.AsyncFor)):
+            turning |= _names(node.target)
+        elif isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Store):
+            stored.add(ast.unparse(node))
+        elif isinstance(node, ast.Call) and node.lineno <= turned.line <= (node.end_lineno or 0):
+            for each in (*node.args, *(keyword.value for keyword in node.keywords)):
+                given |= _names(each)
+    turning |= {
+        name
+        for node in trace.sources.nodes(turned.path)
+        if isinstance(node, ast.comprehension) and first <= node.target.lineno <= last
+        for name in _names(node.target)
+    }
+    return bool(given & (stored - turning)) and one.site == turned
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {
+        ast.unparse(one) for one in ast.walk(node) if isinstance(one, (ast.Name, ast.Attribute))
+    }
+
+
+def _of_lists(trace: ProcessTrace) -> Iterator[Finding]:
+    """Name lines of loops that make tensors of lists, where these lines themselves take long."""
+    spent_s = _spent_at(trace)
+    for spot, _ in trace.spent:
+        site = spot.stack[0]
+        seconds = spent_s.pop(site, 0.0)
+        if _is_worth(trace, seconds) and trace.in_loop(spot.stack) and _makes(trace, site):
+            says = because("doctor_list_of_arrays", spent_s=seconds)
+            yield _finding(trace, "tensor-from-list", site, says, "torch")
+
+
+def _makes(trace: ProcessTrace, site: SourceLine) -> bool:
+    """Say whether a line makes a tensor of a list that it writes out or comprehends."""
+    return any(
+        isinstance(one, ast.Call)
+        and one.lineno <= site.line <= (one.end_lineno or one.lineno)
+        and ast.unparse(one.func).partition(".")[0] == "torch"
+        and called(one) in _MAKERS
+        and bool(one.args)
+        and isinstance(one.args[0], (ast.List, ast.ListComp))
+        for one in trace.sources.nodes(site.path)
+    )
+
+
+RULE = Rule(
+    findings=_findings,
+    codes=Codes(_REASONS, _ADVICE),
+    changes=_CHANGES,
+)

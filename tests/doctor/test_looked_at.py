@@ -1,0 +1,216 @@
+"""What is named by where the time was seen to go: small calls, elements, operations, reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.doctor import journals
+from tests.doctor.journals import BEGIN_S
+
+from coldwarm.doctor.judge import findings
+from coldwarm.doctor.source_code import SourceFiles
+from coldwarm.doctor.trace import ProcessTrace
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coldwarm.contracts.doctor import Finding
+
+FILE = "/a.py"
+END_S = 10.0
+
+
+def seen(
+    text: str,
+    *places: tuple[str, int, tuple[int, ...]],
+    looks: Sequence[tuple[int, str, float]] = (),
+    more: Sequence[dict[str, Any]] = (),
+    sees_calls: bool = True,
+) -> list[Finding]:
+    """Return what is found.
+
+    Places have a kind, a line and numbers; looks have a line, what ran there, and seconds.
+    """
+    rows = [
+        journals.process(sees_calls=sees_calls),
+        *(
+            {
+                "kind": "place",
+                "at_s": BEGIN_S,
+                "what": what,
+                "name": "work",
+                "slot": at * 4,
+                "stack": [[FILE, line, "<module>"]],
+            }
+            for at, (what, line, _) in enumerate(places)
+        ),
+        *journals.looks(0.0, *(((FILE, line), below, spent) for line, below, spent in looks)),
+        *more,
+        journals.end(END_S),
+    ]
+    counts = [number for *_, numbers in places for number in (*numbers, 0, 0, 0, 0)[:4]]
+    return findings(ProcessTrace.of(rows, counts, SourceFiles({FILE: text})))
+
+
+def patterns(found: list[Finding]) -> list[tuple[str, int, float | None]]:
+    return [(one.pattern, one.line, one.cost_s) for one in found]
+
+
+CELLS = "for i in range(n):\n    out[i] = work(out[i - 1], x[i])\n"
+MICROSECOND = 1000
+ROW = 20_000
+
+
+@pytest.mark.parametrize(
+    ("numbers", "seconds", "named"),
+    [
+        ((ROW, 3 * ROW * MICROSECOND), 4.0, True),
+        ((ROW, 3 * ROW * MICROSECOND), 0.1, False),  # of no matter
+        ((ROW, 900 * ROW * MICROSECOND), 9.0, False),  # the calls themselves are long
+        ((300, 900 * MICROSECOND), 4.0, False),
+    ],
+)
+def test_a_loop_that_calls_numba_for_each_element_is_named(
+    numbers: tuple[int, int], seconds: float, *, named: bool
+) -> None:
+    found = seen(CELLS, ("numba", 2, numbers), looks=[(2, "", seconds)])
+    assert patterns(found) == [("numba-call-per-element", 2, seconds)] * named
+    assert seen("work(1, 2)\n", ("numba", 1, numbers), looks=[(1, "", seconds)]) == []
+
+
+def test_items_of_numbas_own_list_are_named() -> None:
+    found = seen("for x in xs:\n    items.append(x)\n", looks=[(2, "numba.List.append", 3.0)])
+    assert patterns(found) == [("numba-call-per-element", 2, 3.0)]
+    assert seen("items.append(1)\n", looks=[(1, "numba.List.append", 3.0)]) == []
+
+
+OBJECT_MODE = """
+@njit
+def colour(x):
+    with objmode(r="float64"):
+        r = colorsys.hsv_to_rgb(x, 1.0, 1.0)[0]
+    return r
+
+picture = colour(0.5)
+"""
+
+
+def test_python_below_a_compiled_function_is_object_mode() -> None:
+    function = {"name": "colour", "path": FILE, "line": 2, "whose": "user"}
+    row = journals.call(1, framework="numba", stack=[[FILE, 8, "<module>"]], function=function)
+    more = [row, journals.stage(1, 0.0, {"compile": 0.01})]
+    found = seen(OBJECT_MODE, looks=[(8, "colorsys.hsv_to_rgb", 2.0)], more=more)
+    assert [(one.pattern, one.line, one.function) for one in found] == [
+        ("numba-object-mode", 4, "colour")
+    ]
+    assert seen(OBJECT_MODE, looks=[(8, "scipy.minimize", 2.0)], more=more) == []
+
+
+ALONE = "for i in range(n):\n    fitted.append(work(data[i]))\n"
+CARRIED = "for i in range(n):\n    state = work(state, data[i])\n"
+ENVIRONMENT = """
+for i in range(n):
+    action = work(params, seen)
+    seen, reward = env.step(int(action))
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "n", "each_us", "code"),
+    [
+        (ALONE, 5000, 40, "doctor_jit_calls"),
+        (ALONE, 1000, 40, None),
+        (ALONE, 5000, 900, None),  # a call that computes
+        (CARRIED, 20_000, 40, "doctor_jit_carried"),
+        (CARRIED, 5000, 40, None),
+        (CARRIED, 20_000, 200, None),
+    ],
+)
+def test_many_small_calls_of_one_function_are_named(
+    text: str, n: int, each_us: int, code: str | None
+) -> None:
+    numbers = (n, n * each_us * MICROSECOND)
+    found = seen(text, ("jitted", 2, numbers), looks=[(2, "", 2.0)])
+    assert [one.says.code for one in found] == [code] * (code is not None)
+    assert seen(text, ("jitted", 2, numbers), looks=[(2, "", 0.2)]) == []
+
+
+def test_an_environment_on_the_host_needs_each_call_by_itself() -> None:
+    n = 20_000
+    numbers, reads = (n, 30 * n * MICROSECOND), (n, n, 10**9, n)
+    found = seen(ENVIRONMENT, ("jitted", 3, numbers), ("read", 4, reads), looks=[(3, "", 4.0)])
+    assert found == []
+
+
+LISTED = "for i in order:\n    batch = torch.tensor([rows[k] for k in i])\n"
+
+
+def test_tensors_of_lists_are_named_where_they_take_long() -> None:
+    assert patterns(seen(LISTED, looks=[(2, "", 2.0)])) == [("tensor-from-list", 2, 2.0)]
+    assert seen(LISTED, looks=[(2, "", 0.2)]) == []
+    assert seen("for b in bs:\n    y = torch.tensor(b)\n", looks=[(2, "", 2.0)]) == []
+
+
+APART = "for i in range(n):\n    out.write(f'{float(x[i]):.3f}')\n"
+GIVEN = "for i in range(n):\n    y = x[i]\n"
+GET = "jax.ArrayImpl.__getitem__"
+
+
+@pytest.mark.parametrize("sees_calls", [True, False])
+def test_an_array_that_is_taken_apart_for_the_host_is_named(*, sees_calls: bool) -> None:
+    found = seen(APART, looks=[(2, GET, 2.0)], sees_calls=sees_calls)
+    assert [(one.line, one.says.code) for one in found] == [(2, "doctor_elements")]
+    assert found[0].saving_s == 2.0
+    assert seen(GIVEN, looks=[(2, GET, 2.0)], sees_calls=sees_calls) == []
+
+
+def test_operations_are_seen_where_calls_are_not() -> None:
+    text = "for i in range(n):\n    x = x - 0.1 * jax.grad(loss)(x)\n"
+    looks = [(2, "jax.grad", 3.0), (2, "jax._cpp_pjit", 4.0)]
+    found = seen(text, looks=looks, sees_calls=False)
+    assert patterns(found) == [("no-jit-hot-loop", 2, 3.0)]
+    assert seen("x = jax.grad(loss)(x)\n", looks=[(1, "jax.grad", 3.0)], sees_calls=False) == []
+
+
+def test_a_gradient_costs_what_python_does_for_it_too() -> None:
+    text = "for i in range(n):\n    x = x - 0.1 * jax.grad(loss)(x)\n"
+    operations = ("operation", 2, (1000, 300_000_000))
+    (found,) = seen(text, operations, looks=[(2, "jax.grad", 3.0)])
+    assert (found.pattern, found.cost_s) == ("no-jit-hot-loop", 3.0)
+
+
+READ = "for b in batches:\n    state, loss = work(state, b)\n    losses.append(float(loss))\n"
+
+
+def test_a_wait_costs_no_more_than_what_could_be_done_meanwhile() -> None:
+    places = ("jitted", 2, (50, 10**7)), ("read", 3, (50, 50, 4 * 10**9, 50))
+    (found,) = seen(READ, *places, looks=[(2, "", 0.3), (3, "", 4.0)])
+    assert found.says.code == "doctor_reads_beside"
+    assert found.cost_s == pytest.approx(0.3)
+    (busy,) = seen(READ, *places, looks=[(2, "", 5.0), (3, "", 4.0)])
+    assert busy.cost_s == 4.0
+
+
+ATTRIBUTE = """
+class Model:
+    @partial(jax.jit, static_argnums=0)
+    def work(self, x):
+        return self.scaled(x)
+
+    def scaled(self, x):
+        return self.rate * x
+
+model.work(x)
+"""
+
+
+@pytest.mark.parametrize(("name", "named"), [("self.rate", True), ("self.turns", False)])
+def test_a_value_that_has_changed_is_named_where_the_function_reads_it(
+    name: str, *, named: bool
+) -> None:
+    function = {"name": "Model.work", "path": FILE, "line": 3, "whose": "user"}
+    row = {"kind": "stale", "at_s": BEGIN_S, "function": function, "slot": 0, "name": name}
+    more = [{**row, "before": "1", "now": "2"}]
+    found = seen(ATTRIBUTE, ("jitted", 10, (5,)), more=more)
+    assert patterns(found) == [("stale-value-in-traced", 10, None)] * named
