@@ -243,6 +243,14 @@ PROGRAMS = {
             print(sorted(pool.map(abs, [-1, 2])))
         print(threading.main_thread() is threading.current_thread())
     """,
+    "forks without a warning": """
+        import os, time
+        for turn in range(4):
+            time.sleep(0.03)
+            if not (child := os.fork()):
+                os._exit(turn)
+            print(os.waitpid(child, 0)[1])
+    """,
     "an event loop": "import asyncio; print(asyncio.run(asyncio.sleep(0, 'x')))",
     "input": "import sys; print([line for line in sys.stdin], sys.stdin.isatty())",
     "few descriptors": """

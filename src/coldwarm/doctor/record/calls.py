@@ -212,6 +212,8 @@ class CallCounter:
         self._told: dict[int, ref[CodeType]] = {}
         """By identity: code of which single events are told."""
         self._asked_ns = 0
+        self._next: Callable[[], None] | None = None
+        """What is to be done at the next call."""
         self._stale = False
         """Whether silent places are to be asked again as soon as that may be."""
 
@@ -240,6 +242,11 @@ class CallCounter:
         self._started[code] = started
         self._returns[code] = ended
         self._tell_end(code)
+
+    def then(self, do: "Callable[[], None]") -> None:
+        """Do something as soon as the user's code, or a package, calls anything."""
+        self._next = do
+        self._monitoring.restart_events()
 
     def end(self) -> None:
         """Follow no more, and give the tool's number back."""
@@ -401,10 +408,8 @@ class CallCounter:
                 called = called.func
             if type(called) is _Method:
                 called = called.__func__
-            if self._stale:
-                self.ask_again()
-            if self._clocks.late:
-                self._clocks.settle()
+            if self._next is not None or self._stale or self._clocks.late:
+                self._catch_up()
             if self._dispatches.takes(called):
                 self._dispatches.call(code, offset, called, named, first)
                 return None
@@ -422,6 +427,15 @@ class CallCounter:
             failed(self._journal, error)
             return None
         return None
+
+    def _catch_up(self) -> None:
+        """Do what was left for the next call."""
+        then, self._next = self._next, None
+        if then is not None:
+            then()
+        if self._stale:
+            self.ask_again()
+        self._clocks.settle()
 
     def _numba_called(self, code: "CodeType", offset: int, called: "Any", _first: "Any") -> "Any":
         """Count a call of a function that Numba compiles; the place is silent after many."""

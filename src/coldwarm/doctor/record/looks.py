@@ -32,6 +32,7 @@ _MOST_PLACES = 4000
 _MOST_RUNS, _WRITTEN_EACH_S = 200, 1.0
 _LONGEST_WAIT_S = 0.1
 """For the thread to end."""
+_GONE_S = 0.0002
 _WRAPPERS = ("traceback_util.py", "contextlib.py", "functools.py", "_contextlib.py")
 """Files whose functions call what was asked for."""
 _now_s = time.perf_counter
@@ -52,6 +53,8 @@ class Looks:
         self._from_s = 0.0
         self._locks: Any = None
         """What wakes the thread, and what tells that it has ended."""
+        self._native = 0
+        """The number of the thread for the kernel."""
 
     def begin(self) -> None:
         """Look at the thread that calls this, from now on."""
@@ -68,10 +71,7 @@ class Looks:
         _thread.start_new_thread(self._look_on, (wakes, ended))
 
     def end(self) -> None:
-        """Look no more, and write what was seen.
-
-        Also before the process is forked: with one thread it is done without a warning.
-        """
+        """Look no more, and write what was seen."""
         if self._locks is None:
             return
         wakes, ended = self._locks
@@ -79,11 +79,22 @@ class Looks:
         wakes.release()
         ended.acquire(timeout=_LONGEST_WAIT_S)
 
+    def stop(self) -> None:
+        """End before the process is forked: Python warns where it has several threads.
+
+        The thread has to be gone, for which it needs Python's lock once more.
+        """
+        self.end()
+        ends_s = _now_s() + _LONGEST_WAIT_S
+        while os.path.exists(f"/proc/self/task/{self._native}") and _now_s() < ends_s:
+            time.sleep(_GONE_S)
+
     def renew(self) -> None:
         """Write again which places there are: for a reader who came later."""
         self._places.clear()
 
     def _look_on(self, wakes: "Any", ended: "Any") -> None:
+        self._native = _thread.get_native_id()
         try:
             last_s = self._from_s = _now_s()
             spread = 0.5

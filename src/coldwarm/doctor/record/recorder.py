@@ -194,6 +194,24 @@ class Recorder:
             self.looks = Looks(self.journal)
             self.looks.begin()
 
+    def tell_looks(self) -> None:
+        """Write where the thread was up to now."""
+        if self.looks is not None:
+            self.looks.end()
+            self.looks.resume()
+
+    def look_again(self) -> None:
+        """Go on after the process was forked, when the program calls something next.
+
+        From Python 3.12 on, threads are counted when this has returned, and a warning is given.
+        """
+        if self.looks is None:
+            return
+        if sys.version_info < (3, 12):
+            self.looks.resume()
+        elif self._calls is not None:
+            self._calls.then(self.looks.resume)
+
     def leave_calls(self) -> None:
         """Follow neither calls nor imports any more, and do not look where the thread is."""
         if self.looks is not None:
@@ -318,13 +336,13 @@ def _went_through_all(error: BaseException) -> bool:
 def _stopped() -> None:
     for one in recording:
         if one.looks is not None:
-            _quietly(one.journal, one.looks.end)
+            _quietly(one.journal, one.looks.stop)
 
 
 def _resumed() -> None:
     for one in recording:
         if one.looks is not None:
-            _quietly(one.journal, one.looks.resume)
+            _quietly(one.journal, one.look_again)
 
 
 def _forked() -> None:
@@ -401,6 +419,7 @@ class BlockReader(Reader):
         with _lock:
             (recorder,) = recording
             journal = recorder.journal
+            recorder.tell_looks()
             journal.readers = tuple(one for one in journal.readers if one is not self)
             self.counts = self.counts[0], journal.counted()
             if error is not None:

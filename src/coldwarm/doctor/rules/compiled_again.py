@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from coldwarm.contracts.doctor import Cause
 from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
+from coldwarm.doctor.source_code import called
 from coldwarm.doctor.trace import RecompileLimit
 
 if TYPE_CHECKING:
@@ -83,7 +85,7 @@ def _kind(value: str) -> _ValueKind:
 
 def _have_one_rank(before: str, now: str) -> bool:
     """Say whether two arrays, written as ``f32[2,3]``, have as many dimensions."""
-    return before.count(",") == now.count(",") and before.endswith("[]") == now.endswith("[]")
+    return len(_sizes(before)) == len(_sizes(now))
 
 
 def _hold_objects(before: str, now: str) -> bool:
@@ -415,6 +417,16 @@ _OF_CAUSE: dict[CauseKind, tuple[str, int]] = {
 }
 """The pattern, and how often a cause must have made a function compile again to be reported: a
 few static values and a few shapes are what they are for."""
+_MANY_SIZES = 8
+"""The same of a static argument that makes shapes."""
+_MAKERS = frozenset(
+    (
+        *("arange", "linspace", "zeros", "ones", "full", "empty", "eye", "identity", "logspace"),
+        *("reshape", "broadcast_to", "range", "tile", "repeat", "split", "iota", "meshgrid"),
+    )
+)
+_SIZED = frozenset({"shape", "length", "num", "total_repeat_length"})
+"""Functions, and arguments of functions, by which sizes are made."""
 _DEAR_S, _DEAR_SHARE = 1.0, 0.1
 """Seconds, and share of the run, from which a single shorter input is reported."""
 _FEW, _USED_AGAIN = 16, 3
@@ -439,11 +451,31 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     limits = _limits(trace)
     for (site, name, kind), calls in groups.items():
         after = limits.get(_code_of(calls[0].function))
-        is_worth = len(calls) >= _OF_CAUSE[kind][1] or (after is not None and kind != "unknown")
+        fewest = _MANY_SIZES if _make_sizes(trace, kind, calls) else _OF_CAUSE[kind][1]
+        is_worth = len(calls) >= fewest or (after is not None and kind != "unknown")
         is_worth |= kind == "shape" and _are_dear(trace, calls)
         if is_worth and not _are_kept(trace, site, kind, calls):
             for one in _blamed(kind, calls):
                 yield _finding(trace, site, name, one, after)
+
+
+def _make_sizes(trace: ProcessTrace, kind: CauseKind, calls: Sequence[CompiledCall]) -> bool:
+    """Say whether a static argument is the size of what the function makes: it can't be another.
+
+    So are the grids of a study.
+    """
+    path, line = calls[0].function.path, calls[0].function.line
+    function = trace.sources.function(path or "", line or 0) if kind == "static" else None
+    names = {one.argument for call in calls for one in call.differences if one.kind == kind}
+    return function is not None and all(
+        any(
+            isinstance(one, ast.Call)
+            and (called(one) in _MAKERS or any(each.arg in _SIZED for each in one.keywords))
+            and any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(one))
+            for one in ast.walk(function)
+        )
+        for name in names
+    )
 
 
 def _are_dear(trace: ProcessTrace, calls: Sequence[CompiledCall]) -> bool:
