@@ -33,7 +33,10 @@ _MOST_RUNS, _WRITTEN_EACH_S = 200, 1.0
 _LONGEST_WAIT_S = 0.1
 """For the thread to end."""
 _GONE_S = 0.0002
-_WRAPPERS = ("traceback_util.py", "contextlib.py", "functools.py", "_contextlib.py")
+_WRAPPERS = (
+    *("traceback_util.py", "contextlib.py", "functools.py", "_contextlib.py", "_jit_internal.py"),
+    *("nn/modules/module.py", "optim/optimizer.py"),
+)
 """Files whose functions call what was asked for."""
 _now_s = time.perf_counter
 
