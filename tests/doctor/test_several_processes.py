@@ -47,6 +47,12 @@ def test_what_only_the_workers_compiled_is_not_denied(tmp_path: Path) -> None:
     )
 
 
+def test_what_the_workers_imported_is_told(tmp_path: Path) -> None:
+    imports = [journals.imported("torch", 0.0, 2.0)]
+    said = headline(report(tmp_path, imports, imports, imports))
+    assert said.endswith("the others compiled nothing; they imported for 4.00 s, added up.")
+
+
 def test_programs_of_the_first_process_stand_beside_its_time(tmp_path: Path) -> None:
     said = headline(report(tmp_path, compiling(1), compiling(), compiling()))
     assert "500 ms were compiling (1 program); the others spent 5.00 s" in said

@@ -172,7 +172,7 @@ class Account(Record, frozen=True, kw_only=True):
 
 
 class Others(Record, frozen=True, kw_only=True):
-    """Programs that the processes besides the first one compiled, added up."""
+    """What the processes besides the first one compiled and imported, added up."""
 
     compiling_s: Seconds
     """Tracing, lowering, compiling, and reading from a cache on disk."""
@@ -180,6 +180,8 @@ class Others(Record, frozen=True, kw_only=True):
     """Programs, at lines of the user's."""
     n_reads: Count = 0
     """Programs that were read from a cache on disk, at lines of the user's."""
+    import_s: Seconds = 0.0
+    """Imports of installed packages."""
 
 
 CachesAs = Literal["empty", "filled"]

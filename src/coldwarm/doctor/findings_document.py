@@ -124,6 +124,8 @@ def _temporary(one: CallSite) -> str:
 _MANY = 100
 """Calls through Python that are reported."""
 _MOST_FINDINGS, _MOST_SITES, _MOST_LINES, _MOST_MISSES = 8, 10, 5, 2
+_WORTH_IMPORTS_S = 1.0
+"""Seconds that other processes imported for, from which they are told."""
 _SOURCE = 40
 """Characters of a line's source that stand in a table."""
 _BAR = 36
@@ -284,11 +286,14 @@ def _beside(report: DoctorReport) -> str:
     others = report.others
     if others is None:
         return ""
+    imported = ""
+    if others.import_s >= _WORTH_IMPORTS_S:
+        imported = f"; they imported for {units.duration(others.import_s)}, added up"
     if not others.compiling_s:
         begun = any(one.code == "ended_compiling" for one in report.unseen)
-        return f"; the others compiled nothing{' to its end' if begun else ''}"
-    spent = units.duration(others.compiling_s)
-    return f"; the others spent {spent} {_spent_on(others.n_compiles, others.n_reads)}, added up"
+        return f"; the others compiled nothing{' to its end' if begun else ''}{imported}"
+    spent = f"{units.duration(others.compiling_s)} {_spent_on(others.n_compiles, others.n_reads)}"
+    return f"; the others spent {spent}, added up{imported}"
 
 
 def is_known(report: DoctorReport) -> bool:

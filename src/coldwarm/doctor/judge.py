@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from coldwarm.contracts.doctor import Fix, Others
 from coldwarm.contracts.reasons import because
 from coldwarm.doctor.rules import rules
-from coldwarm.doctor.time_account import compiling_s
+from coldwarm.doctor.time_account import compiling_s, import_s
 from coldwarm.errors import UsageError
 from coldwarm.stats.intervals import FEWEST_FOR_INTERVAL, paired
 from coldwarm.stats.ratio import CONFIDENCE, compare
@@ -180,6 +180,7 @@ def others(processes: Sequence[ProcessTrace], sites: Sequence[Iterable[CallSite]
         return None
     return Others(
         compiling_s=sum(map(compiling_s, processes[1:])),
+        import_s=sum(map(import_s, processes[1:])),
         n_compiles=sum(one.n_compiles for found in sites[1:] for one in found),
         n_reads=sum(one.n_reads for found in sites[1:] for one in found),
     )

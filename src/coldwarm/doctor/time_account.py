@@ -97,9 +97,9 @@ def account(trace: ProcessTrace, begin_s: float, end_s: float) -> Account:
     stages = _stages(trace)
     devices = [row.seconds for row in trace.rows_of(Devices)]
     devices_s = sum(devices) if trace.sees_calls else None
-    import_s = sum(length(parts) for _, parts in imports(trace))
+    imported_s = import_s(trace)
     run_s = _run_s(trace) if trace.sees_calls else None
-    known_s = import_s + sum(stages.values()) + (devices_s or 0.0)
+    known_s = imported_s + sum(stages.values()) + (devices_s or 0.0)
     if run_s is not None:  # of all threads; what overlaps is counted once
         run_s = min(run_s, max(0.0, total_s - known_s))
         known_s += run_s
@@ -109,13 +109,13 @@ def account(trace: ProcessTrace, begin_s: float, end_s: float) -> Account:
     if not ends:
         reasons["doctor_s"] = because("killed_before_its_end")
     before = unseen_before(trace)
-    if "import_s" in before and not import_s:
+    if "import_s" in before and not imported_s:
         reasons["import_s"] = before["import_s"]
     if "devices_s" in before and not devices_s:
         reasons["devices_s"] = before["devices_s"]
     return Account(
         total_s=total_s,
-        import_s=None if "import_s" in reasons else import_s,
+        import_s=None if "import_s" in reasons else imported_s,
         devices_s=None if "devices_s" in reasons else devices_s,
         trace_s=stages["trace"],
         lower_s=stages["lower"],
@@ -131,6 +131,11 @@ def account(trace: ProcessTrace, begin_s: float, end_s: float) -> Account:
 def compiling_s(trace: ProcessTrace) -> float:
     """Return the seconds in which a process traced, lowered, compiled, or read programs."""
     return sum(_stages(trace).values())
+
+
+def import_s(trace: ProcessTrace) -> float:
+    """Return the seconds in which a process imported installed packages, and did nothing else."""
+    return sum(length(parts) for _, parts in imports(trace))
 
 
 def unseen_before(trace: ProcessTrace) -> dict[str, Reason]:
