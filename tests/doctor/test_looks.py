@@ -8,6 +8,7 @@ import textwrap
 import time
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from tests import started
 
 from coldwarm.doctor.block import DoctorBlock
@@ -55,6 +56,22 @@ def test_lines_add_up_to_the_time_of_the_program(tmp_path: Path) -> None:
     assert spent["sorted(range(3_000_000, 0, -1), key=float)"] > 0.0
     names = {one["caller"] for one in report["lines"]}
     assert {"summed", "waited", "<module>"} <= names
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="no calls are told of")
+def test_operators_of_arrays_are_operations(tmp_path: Path) -> None:
+    pytest.importorskip("jax")
+    text = """
+        import jax.numpy as jnp
+
+        x = jnp.ones(3)
+        for turn in range(3000):
+            x = x * 0.5 + 1.0
+    """
+    (found,) = [
+        one for one in looked(tmp_path, text)["findings"] if one["pattern"] == "no-jit-hot-loop"
+    ]
+    assert found["n"] == 6000
 
 
 def test_a_block_is_looked_at_too() -> None:

@@ -240,9 +240,9 @@ class Dispatches:
         if self.is_tracing():
             return
         self._now.dispatched, self._now.last = True, None
-        frame = sys._getframe(2).f_back
+        frame = sys._getframe(3).f_back  # above this: the two that told it, the operator
         if frame is not None and sites.kind(frame.f_code.co_filename) != sites.NOBODYS:
-            depth = 4  # from ``CallSiteCounts.at``: this, the two that told it, the operator
+            depth = 4  # from ``CallSiteCounts.at``: also this
             slot = self._places.at("operation", frame.f_code, frame.f_lineno, "operator", depth)
             self._places.add(slot, 1)
             self._begun(id(code), slot)
