@@ -347,16 +347,22 @@ def test_when_the_time_is_over_the_rounds_until_then_are_judged(project: Path) -
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rounds_until_then", [0, 1, 3])
-def test_ctrl_c_ends_with_the_rounds_until_then(project: Path, rounds_until_then: int) -> None:
+def test_ctrl_c_ends_with_the_rounds_until_then(
+    project: Path, request: pytest.FixtureRequest, rounds_until_then: int
+) -> None:
     children = project / "it.py"
     children.write_text("import os\nopen('pids', 'a').write(f'{os.getpid()}\\n')\n" + FAST)
     begun = [sys.executable, "-m", "coldwarm", "doctor", "--json", "--out", "r.json"]
+    # What is started in the background, as these tests may be, ignores interrupts.
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, usual))
     process = subprocess.Popen(
         [*begun, "--then", "bench", "--rounds", "1000", "it.py"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
+    request.addfinalizer(process.kill)
     assert process.stderr is not None
     waited_for = f"round {rounds_until_then} of" if rounds_until_then else "runs without input"
     said = ""
