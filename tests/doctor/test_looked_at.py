@@ -136,6 +136,31 @@ def test_many_small_calls_of_one_function_are_named(
     assert seen(text, ("jitted", 2, numbers), looks=[(2, "", 0.2)]) == []
 
 
+OBJECTS = """
+class Body:
+    def turn(self):
+        self.state = work(self.state)
+
+for body in bodies:
+    body.turn()
+for _ in range(n):
+    body.turn()
+"""
+
+
+@pytest.mark.parametrize(("line", "code"), [(7, "doctor_jit_calls"), (9, "doctor_jit_carried")])
+def test_an_object_carries_its_state_from_turn_to_turn(line: int, code: str) -> None:
+    n = 20_000
+    row = {"kind": "place", "at_s": BEGIN_S, "what": "jitted", "name": "work", "slot": 0}
+    stack = [[FILE, 4, "Body.turn"], [FILE, line, "<module>"]]
+    spot = {"kind": "spot", "at_s": BEGIN_S, "number": 1, "stack": stack, "below": ""}
+    seen_s = {"kind": "looks", "at_s": BEGIN_S, "begin_s": BEGIN_S, "runs": [[1, 3.0]]}
+    rows = [journals.process(), {**row, "stack": stack}, spot, seen_s, journals.end(END_S)]
+    counts = [n, n * 30 * MICROSECOND, 0, 0]
+    found = findings(ProcessTrace.of(rows, counts, SourceFiles({FILE: OBJECTS})))
+    assert [one.says.code for one in found] == [code]
+
+
 def test_an_environment_on_the_host_needs_each_call_by_itself() -> None:
     n = 20_000
     numbers, reads = (n, 30 * n * MICROSECOND), (n, n, 10**9, n)

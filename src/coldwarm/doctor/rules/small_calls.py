@@ -16,7 +16,7 @@ from coldwarm.doctor.source_code import called
 from coldwarm.doctor.trace import SourceLine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from coldwarm.contracts.doctor import Finding
     from coldwarm.contracts.reasons import Reason
@@ -197,29 +197,61 @@ def _is_for_host(trace: ProcessTrace, turned: SourceLine) -> bool:
 
 
 def _is_carried(trace: ProcessTrace, turned: SourceLine, one: CountedLine) -> bool:
-    """Say whether a call of a loop is given what an earlier turn has made."""
-    loop = trace.sources.loop(turned.path, turned.line)
-    if loop is None:
-        return False
-    first, last = loop
-    stored, turning, given = set(), set(), set()
-    for node in trace.sources.nodes(turned.path):
-        if not first <= getattr(node, "lineno", 0) <= last:
-            continue
-        if isinstance(node, (ast.For, ast.AsyncFor)):
-            turning |= _names(node.target)
-        elif isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Store):
-            stored.add(ast.unparse(node))
-        elif isinstance(node, ast.Call) and node.lineno <= turned.line <= (node.end_lineno or 0):
-            for each in (*node.args, *(keyword.value for keyword in node.keywords)):
-                given |= _names(each)
-    turning |= {
-        name
+    """Say whether a call is given what an earlier turn of the loop has made.
+
+    A method may keep that in its object: then it is so unless each turn has an object of its own.
+    """
+    first, last = trace.sources.loop(turned.path, turned.line) or (0, 0)
+    nodes = [
+        node
         for node in trace.sources.nodes(turned.path)
-        if isinstance(node, ast.comprehension) and first <= node.target.lineno <= last
+        if first <= getattr(node, "lineno", 0) <= last or isinstance(node, ast.comprehension)
+    ]
+    turning = {
+        name
+        for node in nodes
+        if isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension))
+        and first <= node.target.lineno <= last
         for name in _names(node.target)
     }
-    return bool(given & (stored - turning)) and one.site == turned
+    calls = _calls_at(nodes, turned.line)
+    if one.site != turned and _keeps(trace, one.site):
+        owners = {name for call in calls for name in _names(call.func)}
+        return not owners & turning
+    given = {name for call in calls for name in _given(call)}
+    return bool(given & (_stored(nodes) - turning))
+
+
+def _keeps(trace: ProcessTrace, site: SourceLine) -> bool:
+    """Say whether the function at a line gives a call what it stores: in an object, for later."""
+    around = trace.sources.functions_around(site.path, site.line)
+    nodes = list(ast.walk(around[0])) if around else []
+    given = {name for call in _calls_at(nodes, site.line) for name in _given(call)}
+    return any("." in name for name in given & _stored(nodes))
+
+
+def _calls_at(nodes: Sequence[ast.AST], line: int) -> list[ast.Call]:
+    return [
+        node
+        for node in nodes
+        if isinstance(node, ast.Call) and node.lineno <= line <= (node.end_lineno or node.lineno)
+    ]
+
+
+def _given(call: ast.Call) -> set[str]:
+    return {
+        name
+        for each in (*call.args, *(one.value for one in call.keywords))
+        for name in _names(each)
+    }
+
+
+def _stored(nodes: Sequence[ast.AST]) -> set[str]:
+    return {
+        ast.unparse(node)
+        for node in nodes
+        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Store)
+    }
 
 
 def _names(node: ast.AST) -> set[str]:
