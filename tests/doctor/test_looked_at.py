@@ -238,4 +238,4 @@ def test_a_value_that_has_changed_is_named_where_the_function_reads_it(
     row = {"kind": "stale", "at_s": BEGIN_S, "function": function, "slot": 0, "name": name}
     more = [{**row, "before": "1", "now": "2"}]
     found = seen(ATTRIBUTE, ("jitted", 10, (5,)), more=more)
-    assert patterns(found) == [("stale-value-in-traced", 10, None)] * named
+    assert patterns(found) == [("stale-value-in-traced", 3, None)] * named

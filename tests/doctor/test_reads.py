@@ -134,3 +134,44 @@ def test_what_costs_next_to_nothing_is_not_to_be_changed_first() -> None:
     ):
         whole = replace(made, account=replace(made.account, total_s=total_s))
         assert first_change(whole).startswith(said)
+
+
+ADAPTIVE = """
+while t < end:
+    y_new, error = step(y, h)
+    error = float(error)
+    if error <= 1.0:
+        y, t = y_new, t + h
+    h *= min(3.0, 0.9 * max(error, 1e-6))
+"""
+CONVERGED = """
+for turn in range(n):
+    x, cost = step(x)
+    cost = float(cost)
+    if before - cost < 1e-3:
+        break
+    before = cost
+"""
+KEPT = """
+for turn in range(n):
+    x, cost = step(x)
+    costs.append(float(cost))
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "each_ms", "named"),
+    [
+        (ADAPTIVE, 4, 30, False),  # a step that computes for long, and has to be known
+        (ADAPTIVE, 4, 0.05, True),  # so short a step belongs into a loop of JAX's
+        (CONVERGED, 4, 30, False),
+        (CONVERGED, 4, 0.05, True),
+        (KEPT, 4, 30, True),
+    ],
+)
+def test_a_long_step_by_which_the_loop_goes_on_has_to_be_waited_for(
+    text: str, line: int, each_ms: float, *, named: bool
+) -> None:
+    blocked_ns = int(each_ms * 1e6 * 100)
+    places = ("jitted", line - 1, (100,)), ("read", line, (100, 100, blocked_ns, 100))
+    assert [one.line for one in seen(*places, text=text)] == [line] * named

@@ -419,6 +419,8 @@ _OF_CAUSE: dict[CauseKind, tuple[str, int]] = {
 few static values and a few shapes are what they are for."""
 _MANY_SIZES = 8
 """The same of a static argument that makes shapes."""
+_MANY_VARIANTS = 4
+"""The same of functions that are made with other numbers or texts, and each used several times."""
 _MAKERS = frozenset(
     (
         *("arange", "linspace", "zeros", "ones", "full", "empty", "eye", "identity", "logspace"),
@@ -451,7 +453,7 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     limits = _limits(trace)
     for (site, name, kind), calls in groups.items():
         after = limits.get(_code_of(calls[0].function))
-        fewest = _MANY_SIZES if _make_sizes(trace, kind, calls) else _OF_CAUSE[kind][1]
+        fewest = _fewest(trace, kind, calls)
         is_worth = len(calls) >= fewest or (after is not None and kind != "unknown")
         is_worth |= kind == "shape" and _are_dear(trace, calls)
         if is_worth and not _are_kept(trace, site, kind, calls):
@@ -459,14 +461,31 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
                 yield _finding(trace, site, name, one, after)
 
 
-def _make_sizes(trace: ProcessTrace, kind: CauseKind, calls: Sequence[CompiledCall]) -> bool:
+def _fewest(trace: ProcessTrace, kind: CauseKind, calls: Sequence[CompiledCall]) -> int:
+    """Return how often a cause must have made a function compile again to be reported."""
+    if kind == "static" and _make_sizes(trace, calls):
+        return _MANY_SIZES
+    if kind == "new_function" and _are_variants(trace, calls):
+        return _MANY_VARIANTS
+    return _OF_CAUSE[kind][1]
+
+
+def _are_variants(trace: ProcessTrace, calls: Sequence[CompiledCall]) -> bool:
+    """Say whether function objects hold what differs, and each is called several times."""
+    name = calls[0].short_name
+    n_calls = sum(one.n for one in trace.places_of("jitted") if one.name == name)
+    held = all(one.cause.held for one in calls)
+    return held and n_calls >= _USED_AGAIN * (len(calls) + 1)
+
+
+def _make_sizes(trace: ProcessTrace, calls: Sequence[CompiledCall]) -> bool:
     """Say whether a static argument is the size of what the function makes: it can't be another.
 
     So are the grids of a study.
     """
     path, line = calls[0].function.path, calls[0].function.line
-    function = trace.sources.function(path or "", line or 0) if kind == "static" else None
-    names = {one.argument for call in calls for one in call.differences if one.kind == kind}
+    function = trace.sources.function(path or "", line or 0)
+    names = {one.argument for call in calls for one in call.differences if one.kind == "static"}
     return function is not None and all(
         any(
             isinstance(one, ast.Call)

@@ -74,13 +74,7 @@ _LEAST_SHARE, _LEAST_S = 0.01, 0.25
 """Least share of the run, or seconds, of a loop's operations to be reported."""
 _WORTH_SHARE, _WORTH_S = 0.03, 0.5
 """Least share of the run, and seconds, of what is known by looks alone."""
-_ELEMENTS = frozenset(
-    f"jax.{name}"
-    for name in (
-        *(f"ArrayImpl.__{one}__" for one in ("getitem", "iter", "float", "int", "bool", "index")),
-        *("ArrayImpl.item", "_iter", "_chunk_iter"),
-    )
-)
+_ELEMENTS = frozenset({"jax.ArrayImpl.__getitem__", "jax.ArrayImpl.__iter__", "jax._iter"})
 """What is called where an array is taken apart."""
 _TO_HOST = {"float", "int", "bool", "complex", "round", "str", "repr", "print", "format", "item"}
 """Functions that ask for a value on the host."""

@@ -14,7 +14,7 @@ from coldwarm.doctor.rules import Rule
 from coldwarm.doctor.source_code import called
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
     from coldwarm.contracts.doctor import Finding
     from coldwarm.contracts.reasons import Reason
@@ -53,15 +53,43 @@ def _decides(
         return False
     read = _targets(begin)
     made = read if _is_made(begin, below=below, computes=_is_among(begin, calls)) else set()
+    rest = [one for one in rows if one is not begin]
+    _, made = _followed(rest, calls, read, made)
+    return any(_gives(row, made) for row in rows if _is_among(row, calls))
+
+
+def _steers(sources: SourceFiles, path: str, line: int, calls: Container[int]) -> bool:
+    """Say whether the loop goes on by what it reads at a line: as a branch, or by what it gives.
+
+    What is given on as it was read is no such thing: it need not come to the host.
+    """
+    first, last = sources.loop(path, line) or (0, 0)
+    rows = list(_statements(sources, path, first, last))
+    begin = next((one for one in rows if _is_among(one, {line})), None)
+    read = _targets(begin) if begin is not None else set()
+    rest = [one for one in rows if one is not begin]
+    found, made = _followed(rest, calls, read, set())
+    tests = [
+        one.test
+        for one in sources.nodes(path)
+        if isinstance(one, (ast.If, ast.While)) and first <= one.lineno <= last
+    ]
+    if any(_loaded(test) & (found | made) or test.lineno == line for test in tests):
+        return True
+    return any(_gives(row, (found | made) - read) for row in rows if _is_among(row, calls))
+
+
+def _followed(
+    rows: Sequence[ast.stmt], calls: Container[int], read: set[str], made: set[str]
+) -> tuple[set[str], set[str]]:
+    """Return the names that come from what is read, and from what the host has made of that."""
     while True:
         more_read, more_made = set(read), set(made)
         for row in rows:
-            if row is not begin:
-                _follow(row, more_read, more_made, compiled=_is_among(row, calls))
+            _follow(row, more_read, more_made, compiled=_is_among(row, calls))
         if (more_read, more_made) == (read, made):
-            break
+            return read, made
         read, made = more_read, more_made
-    return any(_gives(row, made) for row in rows if _is_among(row, calls))
 
 
 def _statements(sources: SourceFiles, path: str, first: int, last: int) -> Iterator[ast.stmt]:
@@ -168,6 +196,8 @@ _SELDOM = 0.05
 """Share of reads: where fewer of them waited, the loop does not wait."""
 _FEWEST_OPERATIONS = 3
 """For each read, in a loop that calls nothing compiled."""
+_LONG_S = 1e-3
+"""Seconds of a read from which it waits for what is computed, and hardly for itself."""
 _EACH_TURN = 0.9
 """Readings of a clock for each read, where every turn is timed."""
 
@@ -179,9 +209,12 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
         n = _n_reads(trace, one, turned) if turned is not None else 0
         if turned is None or n < _FEWEST or is_needed(trace, one, turned, n):
             continue
-        says, cost_s = _says(
-            n, min(n, one.counts[1]), one.counts[2] / 1e9, _beside_s(trace, turned)
-        )
+        n_waited, blocked_s = min(n, one.counts[1]), one.counts[2] / 1e9
+        lines = _lines_of_calls(trace, turned)
+        is_long = blocked_s >= _LONG_S * n
+        if is_long and _steers(trace.sources, turned.path, turned.line, lines):
+            continue
+        says, cost_s = _says(n, n_waited, blocked_s, _beside_s(trace, turned))
         yield trace.finding(
             "host-sync-in-loop",
             one.site,
@@ -239,9 +272,14 @@ def is_needed(trace: ProcessTrace, one: CountedLine, turned: SourceLine, n: int)
     """Say whether the program can't go on without what it reads, or times how long it takes."""
     if _is_timed(trace, turned, n):
         return True
-    places = trace.places_of("jitted")
-    calls = {line for each in places for line in trace.lines_within(each, turned)}
+    calls = _lines_of_calls(trace, turned)
     return _decides(trace.sources, turned.path, turned.line, calls, below=turned != one.site)
+
+
+def _lines_of_calls(trace: ProcessTrace, turned: SourceLine) -> set[int]:
+    """Return the lines of a loop which lead to calls of compiled functions."""
+    places = trace.places_of("jitted")
+    return {line for each in places for line in trace.lines_within(each, turned)}
 
 
 def _is_timed(trace: ProcessTrace, turned: SourceLine, n: int) -> bool:

@@ -29,6 +29,10 @@ _REASONS = {
     " Python",
     "doctor_typed_items": "this loop of Python's used {function} for about {spent_s:time}: each"
     " use is a call of compiled code through Python",
+    "doctor_stencil": "a function under @stencil is called from Python, which makes and compiles"
+    " it anew in each call: about {spent_s:time} were seen there",
+    "doctor_callback": "SciPy calls {function} through Python for each value: about"
+    " {spent_s:time} were seen at this line",
     "doctor_object_mode": "compiled code goes back to Python here: about {spent_s:time} were seen"
     " in {function}, which it calls in object mode",
     "doctor_list_of_arrays": "about {spent_s:time} were seen at this line, which makes a tensor of"
@@ -43,6 +47,9 @@ _ADVICE = {
     " to turn",
     "doctor_jit_carried": "put many turns into one compiled call: jax.lax.scan, or"
     " jax.lax.fori_loop",
+    "doctor_stencil": "call it in a function under @njit, and call that one",
+    "doctor_callback": "compile it with numba.cfunc, and give SciPy"
+    " scipy.LowLevelCallable(function.ctypes)",
     "doctor_typed_items": "fill or read it in a function under @njit, or use a NumPy array",
 }
 _CHANGES = {
@@ -65,6 +72,9 @@ _FEWEST = 3000
 _LEAST_SHARE, _LEAST_S = 0.05, 0.5
 """Least share of the run, and seconds, to be reported."""
 _TYPED = ("numba.List.", "numba.Dict.")
+_STENCIL = "numba.StencilFunc.__call__"
+_LOW_LEVEL = {"quad", "nquad", "dblquad", "tplquad", "generic_filter", "generic_filter1d"}
+"""Functions of SciPy's that take a function as an address."""
 _MAKERS = {"tensor", "as_tensor", "FloatTensor", "LongTensor", "DoubleTensor"}
 
 
@@ -72,6 +82,8 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     """Name the lines at which such loops call."""
     yield from _of_numba(trace)
     yield from _of_typed(trace)
+    yield from _of_stencils(trace)
+    yield from _of_callbacks(trace)
     yield from _of_object_mode(trace)
     yield from _of_jit(trace)
     yield from _of_lists(trace)
@@ -130,6 +142,34 @@ def _of_typed(trace: ProcessTrace) -> Iterator[Finding]:
     for (site, name), seconds in found.items():
         if _is_worth(trace, seconds):
             says = because("doctor_typed_items", function=name, spent_s=seconds)
+            yield _finding(trace, "numba-call-per-element", site, says)
+
+
+def _of_stencils(trace: ProcessTrace) -> Iterator[Finding]:
+    found: dict[SourceLine, float] = defaultdict(float)
+    for spot, seconds in trace.spent:
+        if spot.below == _STENCIL:
+            found[spot.stack[0]] += seconds
+    for site, seconds in found.items():
+        if _is_worth(trace, seconds):
+            says = because("doctor_stencil", spent_s=seconds)
+            yield _finding(trace, "numba-call-per-element", site, says)
+
+
+def _of_callbacks(trace: ProcessTrace) -> Iterator[Finding]:
+    """Name calls of SciPy's that are given a compiled function, and could do without Python."""
+    compiled = {one.short_name for one in trace.calls if one.framework == "numba"}
+    found: dict[tuple[SourceLine, str], float] = defaultdict(float)
+    for spot, seconds in trace.spent:
+        if spot.below.startswith("scipy."):
+            site = spot.stack[0]
+            for call in _calls_at(list(trace.sources.nodes(site.path)), site.line):
+                names = {one.id for one in call.args if isinstance(one, ast.Name)} & compiled
+                if called(call) in _LOW_LEVEL and names:
+                    found[site, names.pop()] += seconds
+    for (site, name), seconds in found.items():
+        if _is_worth(trace, seconds):
+            says = because("doctor_callback", function=name, spent_s=seconds)
             yield _finding(trace, "numba-call-per-element", site, says)
 
 

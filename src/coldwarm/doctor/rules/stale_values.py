@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
 from coldwarm.doctor.source_code import called
-from coldwarm.doctor.trace import StaleValue
+from coldwarm.doctor.trace import SourceLine, StaleValue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from coldwarm.contracts.doctor import Finding
     from coldwarm.doctor.source_code import Function
-    from coldwarm.doctor.trace import ProcessTrace, SourceLine
+    from coldwarm.doctor.trace import ProcessTrace
 
 
 _REASONS = {
-    "doctor_stale": "{function} was compiled when `{name}` was {before}, and is called when it is"
-    " {now}: it still computes with {before}",
+    "doctor_stale": "{function} was compiled when `{name}` was {before}, and is called at {at} when"
+    " it is {now}: it still computes with {before}",
     "doctor_set_at": "it is set at {at}",
 }
 _CHANGES = {
@@ -32,24 +32,20 @@ _DEPTH = 3
 
 
 def _findings(trace: ProcessTrace) -> Iterator[Finding]:
-    """Name the first line that calls a function with such a value."""
+    """Name functions that are called with such a value."""
     places = {one.slot: one for one in trace.places_of("jitted")}
     for row in trace.rows_of(StaleValue):
         place = places.get(row.slot)
         if place is None or not _reads(trace, row):
             continue
-        at = _set_at(trace, place.site, row.name)
-        parts = [because("doctor_set_at", at=at)] if at else []
-        told = {
-            "function": row.function.name,
-            "name": row.name,
-            "before": row.before,
-            "now": row.now,
-        }
+        set_at = _set_at(trace, place.site, row.name)
+        parts = [because("doctor_set_at", at=set_at)] if set_at else []
+        function, at = row.function, f"{PurePath(place.site.path).name}:{place.site.line}"
+        told = {"name": row.name, "before": row.before, "now": row.now, "at": at}
         yield trace.finding(
             "stale-value-in-traced",
-            place.site,
-            because("doctor_stale", *parts, **told),
+            SourceLine(function.path or "", function.line or 0, function.name),
+            because("doctor_stale", *parts, function=function.name, **told),
             no_figure=because("doctor_wrong_result"),
         )
 
