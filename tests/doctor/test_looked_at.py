@@ -8,7 +8,7 @@ import pytest
 from tests.doctor import journals
 from tests.doctor.journals import BEGIN_S
 
-from coldwarm.doctor.judge import findings
+from coldwarm.doctor.judge import findings, findings_across
 from coldwarm.doctor.source_code import SourceFiles
 from coldwarm.doctor.trace import ProcessTrace
 
@@ -239,3 +239,109 @@ def test_a_value_that_has_changed_is_named_where_the_function_reads_it(
     more = [{**row, "before": "1", "now": "2"}]
     found = seen(ATTRIBUTE, ("jitted", 10, (5,)), more=more)
     assert patterns(found) == [("stale-value-in-traced", 3, None)] * named
+
+
+KERNEL = """
+@njit({options})
+def work(x):
+    out = np.zeros(len(x))
+    total = np.zeros(3)
+    for i in prange(len(x)):
+        low, high = 8 * i, 8 * i + 8
+        {body}
+    return out
+
+work(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "body", "named"),
+    [
+        ("parallel=True", "total[0] += x[i]", ["numba-race"]),
+        ("parallel=True", "total[:] = 0.0", ["numba-race"]),
+        ("", "total[0] += x[i]", []),
+        ("parallel=True", "out[i] = x[i]", []),
+        ("parallel=True", "for k in range(low, high): out[k] += x[k]", []),
+        ("parallel=True", "if i == 0: total[0] = 1.0", []),
+        ("parallel=True", "own = np.zeros(3); own[0] += x[i]", []),
+        ("fastmath=True", "out[i] = 0.0 if np.isnan(x[i]) else x[i]", ["numba-fastmath-nan"]),
+        ("fastmath={'nsz'}", "out[i] = 0.0 if np.isnan(x[i]) else x[i]", []),
+    ],
+)
+def test_what_numba_takes_otherwise_than_python_is_named(
+    options: str, body: str, named: list[str]
+) -> None:
+    function = {"name": "work", "path": FILE, "line": 2, "whose": "user"}
+    call = journals.call(1, framework="numba", stack=[[FILE, 12, "<module>"]], function=function)
+    more = [call, journals.stage(1, 0.0, {"compile": 0.01})]
+    found = seen(KERNEL.format(options=options, body=body), more=more)
+    assert [one.pattern for one in found] == named
+
+
+SEEDED = """
+@njit
+def seeded(n):
+    np.random.seed(n)
+
+@njit
+def work(n):
+    return np.random.normal()
+
+{seed}(3)
+work(1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        (SEEDED.replace("    np.random.seed(n)", "    pass").format(seed="np.random.seed"), True),
+        (SEEDED.format(seed="np.random.seed"), False),  # Numba's own is seeded, too
+        (SEEDED.replace("    np.random.seed(n)", "    pass").format(seed="rng.seed"), False),
+    ],
+)
+def test_a_seed_that_numba_does_not_see_is_named(text: str, *, named: bool) -> None:
+    function = {"name": "work", "path": FILE, "line": 6, "whose": "user"}
+    call = journals.call(1, framework="numba", stack=[[FILE, 11, "<module>"]], function=function)
+    more = [call, journals.stage(1, 0.0, {"compile": 0.01})]
+    assert [one.pattern for one in seen(text, more=more)] == ["numba-seed"] * named
+
+
+CALLING_BACK = "def step(y):\n    jax.debug.callback(report, y)\n    return y\n\nwork(1)\n"
+
+
+def test_callbacks_are_named_where_they_are_asked_for() -> None:
+    function = {"name": "step", "path": FILE, "line": 1, "whose": "user"}
+    more = [journals.call(1, function=function), journals.stage(1, 0.0, {"compile": 0.01})]
+    (found,) = seen(CALLING_BACK, ("callback", 5, (4000,)), more=more)
+    assert (found.pattern, found.line, found.n) == ("host-callback-often", 2, 4000)
+    assert seen(CALLING_BACK, ("callback", 5, (40,)), more=more) == []
+    looks = [(5, "jax.emit_python_callback", 3.0)]
+    (seen_only,) = seen(CALLING_BACK, looks=looks, more=more, sees_calls=False)
+    assert seen_only.line == 2
+    assert seen_only.cost_s == pytest.approx(3.0, abs=0.1)
+
+
+def compiling(number: int, seconds: float) -> list[dict[str, Any]]:
+    function = {"name": "kernel", "path": FILE, "line": 2, "whose": "user"}
+    call = journals.call(number, framework="numba", stack=[[FILE, 5, "work"]], function=function)
+    return [call, journals.stage(number, 0.0, {"compile": seconds})]
+
+
+@pytest.mark.parametrize(
+    ("n", "seconds", "named"), [(6, 1.0, True), (3, 9.0, False), (6, 0.01, False)]
+)
+def test_what_each_process_compiles_for_itself_is_named_once(
+    n: int, seconds: float, *, named: bool
+) -> None:
+    sources = SourceFiles({FILE: "\n" * 10})
+    traces = [
+        ProcessTrace.of(
+            [journals.process(pid=at), *compiling(1, seconds), journals.end(END_S)], [], sources
+        )
+        for at in range(n)
+    ]
+    found = findings_across(traces)
+    assert [one.pattern for one in found] == ["compiled-per-process"] * named
+    assert [one.cost_s for one in found] == [pytest.approx(n * seconds)] * named

@@ -80,6 +80,11 @@ def findings(trace: ProcessTrace) -> list[Finding]:
     )
 
 
+def findings_across(traces: Sequence[ProcessTrace]) -> list[Finding]:
+    """Return what rules find in several processes together."""
+    return [one for rule in rules() if rule.across is not None for one in rule.across(traces)]
+
+
 def findings_of_all(processes: Iterable[Sequence[Finding]]) -> list[Finding]:
     """Return the findings of all processes, each once; ``processes`` has those of each.
 

@@ -19,7 +19,7 @@ import coldwarm
 from coldwarm.contracts import codec
 from coldwarm.contracts.doctor import DoctorReport
 from coldwarm.contracts.reasons import because
-from coldwarm.doctor.judge import findings, findings_of_all, ranked, sites_of_all
+from coldwarm.doctor.judge import findings, findings_across, findings_of_all, ranked, sites_of_all
 from coldwarm.doctor.judge import others as others_of
 from coldwarm.doctor.record.journal import (
     BESIDE,
@@ -272,6 +272,7 @@ def report(
     begin_s = ended.begin_s if ended else watched.begin_s
     end_s = ended.end_s if ended else first.rows[-1].at_s
     found = findings_of_all(map(findings, watched.processes))
+    found += findings_across(watched.processes)
     for one_pass in others:
         known = {(one.pattern, one.path, one.line) for one in found}
         of_pass = [list(filter(_of_a_pass, findings(trace))) for trace in one_pass.processes]

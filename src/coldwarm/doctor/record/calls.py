@@ -17,6 +17,7 @@ from coldwarm.doctor.record.dispatches import (
     Dispatches,
     Now,
     Transfers,
+    callbacks,
     is_partial,
     slow_path,
 )
@@ -207,6 +208,7 @@ class CallCounter:
         self._timeit: CodeType | None = None
         self._numba: type | None = None
         """The type of functions that Numba compiles."""
+        self._main = _thread.get_ident()
         self._numba_at: dict[int, int] = {}
         """By place: when one was called last."""
         self._told: dict[int, ref[CodeType]] = {}
@@ -295,6 +297,7 @@ class CallCounter:
         self._tracers = tracers()
         self._started |= dict.fromkeys(self._tracers, self._trace_begins)
         self._started |= dict.fromkeys(self._transfers.reads(), self._transfers.read)
+        self._started |= dict.fromkeys(callbacks(), self._dispatches.called_back)
         operators = self._dispatches.begin(jax)
         self._started |= {code: self._operated(code) for code in operators}
         self._timed = operators | self._dispatches.ends()
@@ -439,13 +442,15 @@ class CallCounter:
 
     def _numba_called(self, code: "CodeType", offset: int, called: "Any", _first: "Any") -> "Any":
         """Count a call of a function that Numba compiles; the place is silent after many."""
-        slot = self._places.at("numba", code, offset, called)
+        # One place may call several functions, each by its name.
+        slot = self._places.at("numba", code, (offset, getattr(called, "__name__", "")), called)
         if slot is None:
             return self._monitoring.DISABLE
         now_ns, n = _now_ns(), self._journal.counts[slot] + 1
         before_ns = self._numba_at.pop(slot, now_ns)
         # Between the first two calls it may compile.
-        self._places.add(slot, 1, now_ns - before_ns if n > _COMPILED_BY else 0)
+        elsewhere = _thread.get_ident() != self._main
+        self._places.add(slot, 1, now_ns - before_ns if n > _COMPILED_BY else 0, elsewhere)
         if n % MOST_OF_NUMBA == 0:
             return self._monitoring.DISABLE
         self._numba_at[slot] = now_ns

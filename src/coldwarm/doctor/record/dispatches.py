@@ -60,11 +60,12 @@ class CallSiteCounts:
         self._slots: dict[Any, tuple[int | None, CodeType | None]] = {}
 
     def at(
-        self, kind: str, code: "CodeType", offset: int, called: "Any", depth: int = 3
+        self, kind: str, code: "CodeType", offset: "Any", called: "Any", depth: int = 3
     ) -> "int | None":
         """Return where calls at a place of code are counted; ``None``: nowhere.
 
-        ``depth`` is how many frames above this one the caller's is.
+        ``offset`` tells the place from others of the code; ``depth`` is how many frames above
+        this one the caller's is.
         """
         if sites.kind(code.co_filename) == sites.USERS:
             key = (kind, id(code), offset)
@@ -129,6 +130,14 @@ def slow_path() -> "set[CodeType]":
     return {one for one in held if getattr(one, "co_name", "") == "cache_miss"}
 
 
+def callbacks() -> "set[CodeType]":
+    """Return the code by which compiled functions of JAX's call functions of the host's."""
+    space = sys.modules.get("jax._src.callback")
+    maker = getattr(space, "emit_python_callback", None)
+    held = getattr(getattr(maker, "__code__", None), "co_consts", ())
+    return {one for one in held if getattr(one, "co_name", "").startswith("_wrapped_callback")}
+
+
 class Dispatches:
     """Counts and times what the user's lines give to devices."""
 
@@ -142,6 +151,9 @@ class Dispatches:
         self._codes: dict[int, CodeType] = {}
         """By the identity of an operation that is written in Python: its code."""
         self._growing: set[int] = set()
+        self._first = _thread.get_ident()
+        self._calls_back: tuple[int | None] | None = None
+        """Where calls by compiled functions are counted, from the first one on."""
 
     def begin(self, jax: "Any") -> "set[CodeType]":
         """Get to know JAX; return the code of the operators of its arrays.
@@ -234,6 +246,13 @@ class Dispatches:
         begun, stages = self._now.begun, self._stages()
         if begun and not (stages is not None and stages.is_open()):
             self._places.add(begun[-1][1], 0, 0, 1)
+
+    def called_back(self) -> None:
+        """Count a call of the host's by a compiled function: where the first thread is."""
+        if self._calls_back is None:
+            frame = sys._current_frames().get(self._first)
+            self._calls_back = (self._places.of_stack("callback", sites.stack(frame), "callback"),)
+        self._places.add(self._calls_back[0], 1)
 
     def operated(self, code: "CodeType") -> None:
         """Count an operator of arrays that begins, at the user's line."""

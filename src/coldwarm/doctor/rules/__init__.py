@@ -26,6 +26,8 @@ class Rule:
     findings: Callable[[ProcessTrace], Iterator[Finding]]
     codes: Codes
     """Its words."""
+    across: Callable[[Sequence[ProcessTrace]], Iterator[Finding]] | None = None
+    """What it finds in several processes together."""
     changes: Mapping[str, str] = field(default_factory=dict)
     """Changes to make, by pattern."""
     change: Callable[[Finding], str] | None = None

@@ -57,7 +57,7 @@ _NUMBER = re.compile(r"(np\.(float|complex)\d*\(|\()?[-+]?(\d|\.\d|inf|nan)[-+\d
 _SIZES = re.compile(r"\([-\d, ()]*(\)|…\w*)")
 _ENUM = re.compile(r"<\w+\.\w+: ")
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}")
-_ARRAY = re.compile(r"(?:[Aa]rray|readonly array)\(.*, (\d+)d, .*\)")
+_ARRAY = re.compile(r"(?:[Aa]rray|readonly array)\((?P<dtype>.*), (?P<ndim>\d+)d, .*\)")
 _TUPLE = re.compile(r"(?:UniTuple|Tuple)\((.*)\)", re.DOTALL)
 _SCALAR = re.compile(r"u?int\d+|float\d+|complex\d+|bool(ean)?")
 _NOT_GIVEN = ("omitted(", "none")
@@ -102,7 +102,7 @@ def _kind_of_types(before: str, now: str) -> _TypeKind:
         return "omitted"
     arrays = [_ARRAY.fullmatch(one) for one in both]
     if arrays[0] and arrays[1]:
-        return "array" if arrays[0][1] == arrays[1][1] else "ndim"
+        return "array" if arrays[0]["ndim"] == arrays[1]["ndim"] else "ndim"
     if all(_SCALAR.fullmatch(one) for one in both):
         return "number"
     lengths = {_length(one) for one in both}
@@ -455,7 +455,7 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
         after = limits.get(_code_of(calls[0].function))
         fewest = _fewest(trace, kind, calls)
         is_worth = len(calls) >= fewest or (after is not None and kind != "unknown")
-        is_worth |= kind == "shape" and _are_dear(trace, calls)
+        is_worth |= kind in {"shape", "type"} and _are_dear(trace, kind, calls)
         if is_worth and not _are_kept(trace, site, kind, calls):
             for one in _blamed(kind, calls):
                 yield _finding(trace, site, name, one, after)
@@ -467,6 +467,8 @@ def _fewest(trace: ProcessTrace, kind: CauseKind, calls: Sequence[CompiledCall])
         return _MANY_SIZES
     if kind == "new_function" and _are_variants(trace, calls):
         return _MANY_VARIANTS
+    if kind == "type" and _are_precisions(trace, calls):
+        return _MANY_VARIANTS
     return _OF_CAUSE[kind][1]
 
 
@@ -476,6 +478,22 @@ def _are_variants(trace: ProcessTrace, calls: Sequence[CompiledCall]) -> bool:
     n_calls = sum(one.n for one in trace.places_of("jitted") if one.name == name)
     held = all(one.cause.held for one in calls)
     return held and n_calls >= _USED_AGAIN * (len(calls) + 1)
+
+
+def _are_precisions(trace: ProcessTrace, calls: Sequence[CompiledCall]) -> bool:
+    """Say whether a function was called several times with arrays of each of a few dtypes."""
+    n_calls = sum(one.n for one in trace.places_of("numba") if one.name == calls[0].short_name)
+    of_dtypes = all(
+        _is_dtype_alone(one) for call in calls for one in call.differences if one.kind == "type"
+    )
+    return of_dtypes and n_calls >= _USED_AGAIN * (len(calls) + 1)
+
+
+def _is_dtype_alone(one: CallDifference) -> bool:
+    before, now = _ARRAY.fullmatch(one.before), _ARRAY.fullmatch(one.now)
+    if before is None or now is None or before["dtype"] == now["dtype"]:
+        return False
+    return one.before.replace(before["dtype"], "") == one.now.replace(now["dtype"], "")
 
 
 def _make_sizes(trace: ProcessTrace, calls: Sequence[CompiledCall]) -> bool:
@@ -497,14 +515,28 @@ def _make_sizes(trace: ProcessTrace, calls: Sequence[CompiledCall]) -> bool:
     )
 
 
-def _are_dear(trace: ProcessTrace, calls: Sequence[CompiledCall]) -> bool:
-    """Say whether a share of the run that matters went into a single shorter input.
+def _are_dear(trace: ProcessTrace, kind: CauseKind, calls: Sequence[CompiledCall]) -> bool:
+    """Say whether a share of the run that matters went into a single input that is hardly another.
 
-    Several sizes are mostly meant, such as grids of a study or buckets of lengths.
+    That is a shorter one, or one that only lies otherwise in memory. Several sizes are mostly
+    meant, such as grids of a study or buckets of lengths.
     """
-    if len(calls) > 1 or not all(map(_is_shorter, calls[0].differences)):
+    is_alike = _is_shorter if kind == "shape" else _is_laid_out_otherwise
+    found = [is_alike(one) for one in calls[0].differences]
+    if len(calls) > 1 or not (all(found) if kind == "shape" else any(found)):
         return False
     return calls[0].total_s >= max(_DEAR_S, _DEAR_SHARE * trace.lasted_s)
+
+
+def _is_laid_out_otherwise(one: CallDifference) -> bool:
+    """Say whether an array of the same numbers lies otherwise in memory, or is only read."""
+    before, now = _ARRAY.fullmatch(one.before), _ARRAY.fullmatch(one.now)
+    return (
+        before is not None
+        and now is not None
+        and before["dtype"] == now["dtype"]
+        and one.before != one.now
+    )
 
 
 def _is_shorter(one: CallDifference) -> bool:

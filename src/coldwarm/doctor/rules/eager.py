@@ -82,13 +82,16 @@ _LOOPS = ("scan", "while", "cond")
 """JAX's own, as their operations are called."""
 _FEWEST_BODIES = 3
 _PACKAGE, _MOSTLY = "jax.", 0.5
+_OF_ARRAYS = (
+    *("_value", "block_until_ready", "copy_to_host_async", "tolist", "item", "__array__"),
+    *("__float__", "__int__", "__bool__", "__index__", "__complex__", "__format__"),
+)
+_OF_JAX = (
+    *("_cpp_pjit", "_cpp_jit", "emit_python_callback", "pure_callback_impl", "effects_barrier"),
+    *("block_until_ready", "device_put", "device_get", "asarray", "array"),
+)
 _NO_OPERATIONS = frozenset(
-    f"jax.{name}"
-    for name in (
-        *("_cpp_pjit", "_cpp_jit", "block_until_ready", "device_put", "device_get", "asarray"),
-        *("array", "ArrayImpl._value", "ArrayImpl.__array__", "ArrayImpl.block_until_ready"),
-        *("ArrayImpl.tolist", "ArrayImpl.copy_to_host_async", "effects_barrier"),
-    )
+    [*(f"jax.{name}" for name in _OF_JAX), *(f"jax.ArrayImpl.{name}" for name in _OF_ARRAYS)]
 )
 """What is called in JAX that dispatches no operation: compiled functions, waits, copies."""
 

@@ -28,6 +28,8 @@ _REASONS = {
     " NaN or infinite: {call}() may be always false here",
     "doctor_seed": "this seeds NumPy's generator, and not Numba's own, from which {function} draws:"
     " its numbers are others in each run",
+    "doctor_lock": "threads call {function}, which holds Python's lock while it runs: they run one"
+    " after the other, and the first thread waited for them for about {spent_s:time}",
     "doctor_race": "all threads of the prange loop in {function} write into the same elements of"
     " `{array}`, which is made before the loop",
 }
@@ -35,8 +37,13 @@ _CHANGES = {
     "numba-fastmath-nan": "leave fastmath=True out, or give a set of flags without nnan and ninf",
     "numba-seed": "call np.random.seed in a function under @njit, or pass a"
     " numpy.random.Generator to the compiled function",
+    "numba-holds-lock": "compile it with nogil=True",
     "numba-race": "make the array inside of the loop, so that each turn has its own",
 }
+_WAITS = ("threading.", "_base.", "thread.", "queue.")
+"""Beginnings of what waits for threads, in Python's own library."""
+_LEAST_SHARE, _LEAST_S = 0.05, 0.5
+"""Least share of the run, and seconds, for which the first thread waits."""
 _TESTS = {"isnan", "isinf", "isfinite"}
 _RANDOM = ("np.random.", "numpy.random.")
 _DECORATORS = {"jit", "njit", "vectorize", "guvectorize"}
@@ -49,6 +56,7 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
         yield from _fastmath(trace, path, function)
         yield from _races(trace, path, function)
     yield from _seeds(trace, compiled)
+    yield from _locks(trace, compiled)
 
 
 def _compiled(trace: ProcessTrace) -> list[tuple[str, _Function]]:
@@ -119,6 +127,29 @@ def _seeds(trace: ProcessTrace, compiled: list[tuple[str, _Function]]) -> Iterat
                 yield _wrong(trace, "numba-seed", site, says)
 
 
+def _locks(trace: ProcessTrace, compiled: list[tuple[str, _Function]]) -> Iterator[Finding]:
+    """Name functions that several threads call, and that let no other thread run."""
+    waited_s = sum(seconds for spot, seconds in trace.spent if spot.below.startswith(_WAITS))
+    if waited_s < max(_LEAST_S, _LEAST_SHARE * trace.lasted_s):
+        return
+    names = {one.name for one in trace.places_of("numba") if one.counts[2]}
+    names |= {
+        one.short_name
+        for one in trace.calls
+        if one.framework == "numba" and one.thread != trace.main_thread
+    }
+    for path, function in compiled:
+        if function.name in names and not _is_set(function, "nogil"):
+            says = because("doctor_lock", function=function.name, spent_s=waited_s)
+            yield trace.finding(
+                "numba-holds-lock",
+                SourceLine(path, function.lineno, function.name),
+                says,
+                framework="numba",
+                no_figure=because("doctor_depends"),
+            )
+
+
 def _is_seed(node: ast.Call) -> bool:
     return ast.unparse(node.func) in {"np.random.seed", "numpy.random.seed"}
 
@@ -163,8 +194,12 @@ def _races(trace: ProcessTrace, path: str, function: _Function) -> Iterator[Find
 def _of_turn(loop: ast.For, turning: set[str]) -> tuple[set[str], set[str]]:
     """Return the names that a turn makes for itself, and those that depend on which turn it is."""
     own, dependent = set(turning), set(turning)
-    for _ in range(2):  # what is assigned before is used behind, and the other way round in loops
+    for _ in range(3):  # what is assigned before is used behind, and the other way round in loops
         for node in ast.walk(loop):
+            if isinstance(node, ast.For):
+                own |= _names(node.target)
+                if _names(node.iter) & dependent:
+                    dependent |= _names(node.target)
             if not isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
                 continue
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]

@@ -1,0 +1,88 @@
+"""Functions that many processes of a program compile, each for itself."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from coldwarm.contracts.reasons import Codes, because
+from coldwarm.doctor.rules import Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from coldwarm.contracts.doctor import Finding
+    from coldwarm.doctor.trace import CompiledCall, ProcessTrace
+
+
+_REASONS = {
+    "doctor_each_numba": "{n_processes} processes compiled {n_functions:# function} of Numba's,"
+    " each for itself, such as {function}: {spent_s:time}, added up",
+    "doctor_each_jax": "{n_processes} processes compiled {n_functions:# function} of JAX's, each"
+    " for itself, such as {function}: {spent_s:time}, added up",
+    "doctor_side_by_side": "the processes may run side by side",
+}
+_ADVICE = {
+    "doctor_each_numba": "keep what is compiled with cache=True; or keep the processes, and start"
+    " them once",
+    "doctor_each_jax": "set a folder for JAX's persistent compilation cache"
+    " (jax_compilation_cache_dir); or keep the processes, and start them once",
+}
+_CHANGES = {
+    "compiled-per-process": "keep what is compiled on disk, or keep the processes",
+}
+_FEWEST = 4
+"""Processes: as many as a small pool has, and their parent, compile at once."""
+_LEAST_SHARE, _LEAST_S = 0.05, 1.0
+"""Least share of the run, and seconds, to be reported."""
+
+
+def _across(processes: Sequence[ProcessTrace]) -> Iterator[Finding]:
+    """Name where most was compiled, for each framework."""
+    for framework in ("numba", "jax"):
+        groups: dict[tuple[str, str, int], dict[int, list[CompiledCall]]] = defaultdict(dict)
+        for at, trace in enumerate(processes):
+            for call in trace.calls:
+                place = call.definition
+                is_ours = call.framework == framework and not call.is_frameworks
+                if is_ours and place is not None and call.compiled and not call.hit:
+                    key = call.name, place.path, place.line
+                    groups[key].setdefault(at, []).append(call)
+        many = [by_process for by_process in groups.values() if len(by_process) >= _FEWEST]
+        if many:
+            yield from _finding(processes, framework, many)
+
+
+def _finding(
+    processes: Sequence[ProcessTrace], framework: str, many: list[dict[int, list[CompiledCall]]]
+) -> Iterator[Finding]:
+    calls = [(at, call) for by_process in many for at, of in by_process.items() for call in of]
+    spent_s = sum(call.total_s for _, call in calls)
+    at, most = max(calls, key=lambda one: one[1].total_s)
+    site = most.site or most.definition
+    if site is None or spent_s < max(_LEAST_S, _LEAST_SHARE * processes[0].lasted_s):
+        return
+    says = because(
+        f"doctor_each_{framework}",
+        n_processes=len({at for at, _ in calls}),
+        n_functions=len(many),
+        function=most.name,
+        spent_s=spent_s,
+    )
+    yield processes[at].finding(
+        "compiled-per-process",
+        site,
+        says,
+        framework=framework,
+        n=len(calls),
+        cost_s=spent_s,
+        no_saving=because("doctor_side_by_side"),
+    )
+
+
+RULE = Rule(
+    findings=lambda _: iter(()),
+    across=_across,
+    codes=Codes(_REASONS, _ADVICE),
+    changes=_CHANGES,
+)
