@@ -345,3 +345,26 @@ def test_what_each_process_compiles_for_itself_is_named_once(
     found = findings_across(traces)
     assert [one.pattern for one in found] == ["compiled-per-process"] * named
     assert [one.cost_s for one in found] == [pytest.approx(n * seconds)] * named
+
+
+HOURS = """
+def forward(self, inflow):
+    for layer in self.layers:
+        inflow = layer(inflow)
+    for hour in range(1, len(inflow)):
+        flow = self.route(flow, inflow[hour])
+    return flow
+
+model(x)
+"""
+
+
+@pytest.mark.parametrize(("seconds", "named"), [(6.0, True), (1.0, False)])
+def test_a_loop_that_pytorch_writes_out_is_named_where_it_takes_long(
+    seconds: float, *, named: bool
+) -> None:
+    function = {"name": "forward", "path": FILE, "line": 2, "whose": "user"}
+    call = journals.call(1, framework="torch", stack=[[FILE, 9, "<module>"]], function=function)
+    more = [call, journals.stage(1, 0.0, {"compile": seconds})]
+    found = seen(HOURS, more=more)
+    assert patterns(found) == [("python-loop-unrolled", 5, seconds)] * named

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
+from coldwarm.doctor.source_code import called
 from coldwarm.doctor.trace import SourceLine
 
 if TYPE_CHECKING:
@@ -25,12 +26,17 @@ _REASONS = {
     "doctor_constants": "{function} holds {constants_bytes:size} of arrays that it takes from"
     " outside of its arguments",
     "doctor_equations": "this loop gave {n_equations} of the {n_all:# equation} of {function}",
+    "doctor_written_out": "compiling {function} took {spent_s:time}: torch.compile writes out the"
+    " turns of this loop one after the other",
     "doctor_more_programs": "it is written out in {n_programs:# more program}",
     "doctor_donation": "{function} takes {argument_names} and gives it back in other memory:"
     " {state_bytes:size} that it could use again",
     "saving_turns": "what the loop took to compile, by its share of the equations, less one turn"
     " of {n_turns}",
     "doctor_memory": "it costs memory",
+}
+_ADVICE = {
+    "doctor_written_out": "compile what one turn does, and call that in a loop outside of it",
 }
 _PARAMETERS = {
     "doctor_equations": "function n_equations n_all",
@@ -49,6 +55,8 @@ _LARGE_BYTES = 2**20
 _FEWEST_EQUATIONS = 100
 _FEWEST_TURNS = 16
 """Least size of a loop that was written out to be reported: equations, and turns."""
+_DEAR_S, _DEAR_SHARE = 5.0, 0.3
+"""Seconds, and share of the run, from which what PyTorch took to compile a loop is reported."""
 _FEWEST_CALLS = 3
 _FEWEST_NUMBERS = 64
 
@@ -88,6 +96,36 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
                 yield one
     for site, loops in unrolled.items():
         yield _unrolled(trace, site, loops)
+    yield from _written_out(trace)
+
+
+def _written_out(trace: ProcessTrace) -> Iterator[Finding]:
+    """Name loops of PyTorch's functions that took a large part of the run to compile."""
+    least_s = max(_DEAR_S, _DEAR_SHARE * trace.lasted_s)
+    done: set[SourceLine] = set()
+    for call in trace.calls:
+        place = call.definition
+        if call.framework != "torch" or place is None or call.total_s < least_s:
+            continue
+        function = trace.sources.function(place.path, place.line)
+        for node in ast.walk(function) if function is not None else ():
+            # A loop over layers is what a network is made of.
+            if not isinstance(node, ast.For) or not isinstance(node.iter, ast.Call):
+                continue
+            if called(node.iter) != "range":
+                continue
+            site = SourceLine(place.path, node.lineno, call.name)
+            if site not in done:
+                done.add(site)
+                says = because("doctor_written_out", function=call.name, spent_s=call.total_s)
+                yield trace.finding(
+                    "python-loop-unrolled",
+                    site,
+                    says,
+                    framework="torch",
+                    cost_s=call.total_s,
+                    no_saving=because("doctor_depends"),
+                )
 
 
 def _list(trace: ProcessTrace, site: SourceLine, call: CompiledCall) -> Finding | None:
@@ -251,7 +289,7 @@ def _use(trace: ProcessTrace, call: CompiledCall, program: LoweredProgram) -> So
 
 RULE = Rule(
     findings=_findings,
-    codes=Codes(_REASONS, parameters=_PARAMETERS),
+    codes=Codes(_REASONS, _ADVICE, _PARAMETERS),
     changes=_CHANGES,
     sizes={"list-argument", "python-loop-unrolled"},
 )

@@ -182,7 +182,7 @@ _REASONS = {
     "doctor_reads_ready": "the loop reads from the device {n_reads:# time}, and"
     " {n_ready:# time} the value was ready: it hardly waits here, and with a device that"
     " works beside the host it would",
-    "doctor_overlap": "how much the host could do meanwhile is not known",
+    "doctor_overlap": "how much of the work on the host could go on meanwhile is not known",
 }
 _CHANGES = {
     "host-sync-in-loop": "keep the values on the device and read them after the loop, or every so"
