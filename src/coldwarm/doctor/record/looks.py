@@ -6,6 +6,7 @@ since the look before counts for the line that is seen. Code in C that holds Pyt
 nobody look before it returns: the look comes right then, at the line that called it.
 """
 
+import _signal  # type: ignore[import-not-found] # of every Python
 import _thread
 import os
 import sys
@@ -99,6 +100,8 @@ class Looks:
     def _look_on(self, wakes: "Any", ended: "Any") -> None:
         self._native = _thread.get_native_id()
         try:
+            # A signal is to interrupt what the program waits for, not this thread.
+            _signal.pthread_sigmask(_signal.SIG_BLOCK, _signal.valid_signals())
             last_s = self._from_s = _now_s()
             spread = 0.5
             while not wakes.acquire(timeout=self._pause_s(last_s, spread)):
