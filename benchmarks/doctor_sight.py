@@ -17,7 +17,7 @@ import subprocess
 import tempfile
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from shutil import copytree
+from shutil import copytree, which
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.contracts import codec
@@ -133,9 +133,10 @@ def main() -> None:
     parser.add_argument("--python", required=True)
     parser.add_argument("--out", type=Path)
     asked = parser.parse_args()
+    python = str(Path(which(asked.python) or asked.python).absolute())
     rows = []
     for place, label in programs(asked.folder, asked.parts):
-        one = seen(place, label, asked.python)
+        one = seen(place, label, python)
         rows.append(one)
         print(f"{one.program}  {one.total_s:.1f} s{'  healthy' * one.healthy}", flush=True)
         for what, texts in (("named", one.named), ("NOT", one.unnamed), ("also", one.others)):

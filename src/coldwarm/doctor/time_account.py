@@ -16,6 +16,7 @@ from coldwarm.doctor.trace import (
     STAGES,
     BlockBegin,
     Devices,
+    Enough,
     Import,
     ProcessEnd,
     Stage,
@@ -182,11 +183,15 @@ def _stages(trace: ProcessTrace) -> dict[str, float]:
 
 def _run_s(trace: ProcessTrace) -> float:
     """Return the seconds in compiled functions, in operations, and in waiting for both."""
-    dispatched = ("jitted", "operation", "concatenation")
-    jitted = sum(one.counts[1] for kind in dispatched for one in trace.places_of(kind))
+    jitted = sum(one.counts[1] for one in trace.places_of("jitted"))
+    kinds = ("operation", "concatenation")
+    operations = sum(one.counts[1] for kind in kinds for one in trace.places_of(kind))
+    if trace.rows_of(Enough):  # the rest was not timed one by one
+        seen_s = sum(seconds for spot, seconds in trace.spent if spot.below.startswith("jax."))
+        operations = max(operations, round(seen_s * 1e9))
     waits = sum(one.counts[2] for one in trace.places_of("read"))
     waits += sum(one.counts[1] for one in trace.places_of("wait"))
-    return (jitted + waits) / 1e9
+    return (jitted + operations + waits) / 1e9
 
 
 def call_sites(trace: ProcessTrace) -> list[CallSite]:

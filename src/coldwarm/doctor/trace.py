@@ -501,6 +501,10 @@ class ProcessEnd(_Row, tag="end"):
     doctor_s: float
 
 
+class Enough(_Row, tag="enough"):
+    """The moment from which operations outside of ``jit`` are counted no more: they are many."""
+
+
 class Untold(_Row, tag="untold"):
     """Note that the program has taken listeners away."""
 

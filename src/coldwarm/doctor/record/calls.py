@@ -300,6 +300,7 @@ class CallCounter:
         self._started |= dict.fromkeys(callbacks(), self._dispatches.called_back)
         operators = self._dispatches.begin(jax)
         self._started |= {code: self._operated(code) for code in operators}
+        self._dispatches.enough = lambda: self._leave_operations(operators)
         self._timed = operators | self._dispatches.ends()
         for code in self._timed | self._tracers:
             self._tell_end(code)
@@ -309,6 +310,14 @@ class CallCounter:
             self._returns[self._devices] = self._devices_are_there
             self._tell_end(self._devices)
         self._monitoring.restart_events()
+
+    def _leave_operations(self, operators: "set[CodeType]") -> None:
+        """Count no operations any more."""
+        for code in operators:
+            self._started.pop(code, None)
+        for code in self._timed:
+            self._monitoring.set_local_events(self._tool, code, 0)
+        self._timed = set()
 
     def _operated(self, code: "CodeType") -> "Callable[[], None]":
         return lambda: self._dispatches.operated(code)

@@ -120,6 +120,8 @@ _SPACES = ("numpy", "nn", "lax", "random", "numpy.linalg", "numpy.fft", "scipy.s
 _GROWING = ("concatenate", "append", "vstack", "hstack", "stack")
 _MOST_OPEN = 100
 """Calls that have not returned; of some it is never told that they do."""
+_MOST_OPERATIONS = 10_000
+"""Operations that are counted and timed."""
 _NO_OPERATIONS = ("asarray", "array", "ndim", "shape", "size", "result_type", "issubdtype", "dtype")
 
 
@@ -151,6 +153,9 @@ class Dispatches:
         self._codes: dict[int, CodeType] = {}
         """By the identity of an operation that is written in Python: its code."""
         self._growing: set[int] = set()
+        self._n_operations = 0
+        self.enough: Callable[[], None] | None = None
+        """What is done when operations have been counted often enough; ``None``: it was done."""
         self._first = _thread.get_ident()
         self._calls_back: tuple[int | None] | None = None
         """Where calls by compiled functions are counted, from the first one on."""
@@ -187,7 +192,9 @@ class Dispatches:
 
     def takes(self, called: "Any") -> bool:
         """Say whether a call is one of these."""
-        return type(called) is self.jitted or id(called) in self._operations
+        if type(called) is self.jitted:
+            return True
+        return self.enough is not None and id(called) in self._operations
 
     def call(
         self, code: "CodeType", offset: int, called: "Any", named: "Any", first: "Any"
@@ -209,6 +216,7 @@ class Dispatches:
         elif not tracing:
             kind = "concatenation" if id(called) in self._growing else "operation"
             slot = self._places.at(kind, code, offset, called)
+            self._operation()
         self._places.add(slot, 1)
         if not tracing:
             self._now.dispatched = True
@@ -265,6 +273,15 @@ class Dispatches:
             slot = self._places.at("operation", frame.f_code, frame.f_lineno, "operator", depth)
             self._places.add(slot, 1)
             self._begun(id(code), slot)
+            self._operation()
+
+    def _operation(self) -> None:
+        """Count one more operation: to count very many would take longer than they do."""
+        self._n_operations += 1
+        if self._n_operations >= _MOST_OPERATIONS and self.enough is not None:
+            enough, self.enough = self.enough, None
+            self._places.journal.write("enough")
+            enough()
 
     def leave_out(self, spent_ns: int) -> None:
         """Leave the time in which devices started out of the stages that are open."""

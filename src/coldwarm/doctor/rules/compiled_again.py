@@ -503,7 +503,10 @@ def _make_sizes(trace: ProcessTrace, calls: Sequence[CompiledCall]) -> bool:
     """
     path, line = calls[0].function.path, calls[0].function.line
     function = trace.sources.function(path or "", line or 0)
-    names = {one.argument for call in calls for one in call.differences if one.kind == "static"}
+    differing = [one for call in calls for one in call.differences if one.kind == "static"]
+    if any(_kind_of_values(one.before, one.now) not in {"whole", "sizes"} for one in differing):
+        return False
+    names = {one.argument for one in differing}
     return function is not None and all(
         any(
             isinstance(one, ast.Call)

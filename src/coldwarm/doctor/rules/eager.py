@@ -11,6 +11,7 @@ from coldwarm.contracts.doctor import Cause
 from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
 from coldwarm.doctor.source_code import called
+from coldwarm.doctor.trace import Enough
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -37,6 +38,8 @@ _REASONS = {
     " {spent_s:time} went into taking its elements one by one",
     "doctor_dispatches": "about {spent_s:time} of this loop went into operations that JAX"
     " dispatches one by one, outside of `jit`",
+    "doctor_many_operations": "this loop dispatched at least {n_operations:# operation} one by one,"
+    " outside of `jit`",
     "doctor_new_body": "{function} was compiled {n_compiles:# time} outside of `jit`: each"
     " time its body was another function object",
 }
@@ -348,6 +351,7 @@ def _hot_loops(
         loop = trace.loop_at(turned)
         if turned is not None and loop is not None:
             groups.setdefault(loop, []).append((turned, one))
+    code = "doctor_many_operations" if trace.rows_of(Enough) else "doctor_operations"
     for loop, members in groups.items():
         n = sum(one.n for _, one in members)
         cost_s = sum(one.counts[1] for _, one in members) / 1e9
@@ -366,7 +370,7 @@ def _hot_loops(
             yield trace.finding(
                 "no-jit-hot-loop",
                 site,
-                because("doctor_operations", n_operations=n),
+                because(code, n_operations=n),
                 n=n,
                 cost_s=cost_s,
                 no_saving=because("doctor_depends"),
