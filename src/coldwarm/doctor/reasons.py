@@ -35,6 +35,8 @@ _REASONS = {
     "jit_off": "what is compiled: `jit` is off in the pass that looks for keys",
     "imported_before": "{frameworks} had been imported before the block began",
     "devices_before": "the devices had been started before the block began",
+    "operations_many": "operations outside of `jit` after the first 10,000, one by one: they are in"
+    " the lines at which it ran",
     "journal_cut": "the program compiled so often that the last part is counted, not told one by"
     " one",
     "killed_before_its_end": "the program was ended before the doctor could say it",

@@ -43,6 +43,7 @@ from coldwarm.doctor.trace import (
     BlockBegin,
     Cut,
     DoctorFailure,
+    Enough,
     Framework,
     Nothing,
     ProcessEnd,
@@ -378,6 +379,8 @@ def _unseen(processes: Sequence[ProcessTrace], ended: ProgramEnd | None) -> Iter
     if ended is None and not (programs or processes[:1])[-1].rows_of(ProcessEnd):
         yield because("end_not_seen")
     yield from unseen_before(processes[0]).values()
+    if any(one.rows_of(Enough) for one in processes):
+        yield because("operations_many")
     if not all(row.jit for row in processes[0].rows_of(BlockBegin)):
         yield because("jit_off")
     cut = any(one.rows_of(Cut) for one in processes)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 _NUMBERS = (bool, int, float, str)
+_BY_IDENTITY: "Any" = object.__hash__
 _MOST_NAMES = 64
 _MOST_OBJECTS = 16
 """Static arguments of one function that are remembered, the last ones."""
@@ -31,8 +32,10 @@ class _Read:
 
     def __init__(self, function: "Any") -> None:
         self.function = function
-        self.around: dict[str, Any] = {}
-        self.objects: dict[int, tuple[Any, dict[str, Any]]] = {}
+        self.around: dict[str, list[Any]] = {}
+        """By name, all that it has been compiled with: it may be called with any of these."""
+        self.objects: dict[int, tuple[Any, dict[str, list[Any]]]] = {}
+        """The same of static arguments, by the identity of the object."""
         self.changed: dict[str, tuple[Any, Any, Any]] = {}
         """By name: what it was, what it is, and where the call counts that came after that."""
 
@@ -53,23 +56,25 @@ class StaleValues:
             return
         around = plain_around(function)
         named = {**static, "self": function.__self__} if hasattr(function, "__self__") else static
-        objects = [(name, one) for name, one in named.items() if hasattr(one, "__dict__")]
+        # What is told from others by what it holds is compiled anew where that changes.
+        objects = [
+            (name, one)
+            for name, one in named.items()
+            if hasattr(one, "__dict__") and getattr(type(one), "__hash__", None) is _BY_IDENTITY
+        ]
         known = self._read.get(id(function))
         if known is None or known.function() is not function:
             if not around and not objects:
                 return
             known = self._read[id(function)] = _Read(ref(function))
         known.changed.clear()
-        known.around = around
+        _add(known.around, around)
         for name, one in objects:
-            try:
-                held = ref(one)
-            except TypeError:
-                continue
-            known.objects[id(one)] = (
-                held,
-                {f"{name}.{key}": value for key, value in _plain(vars(one)).items()},
-            )
+            held, values = known.objects.pop(id(one), (None, {}))
+            if held is None or held() is not one:
+                held, values = ref(one), {}
+            known.objects[id(one)] = held, values
+            _add(values, {f"{name}.{key}": value for key, value in _plain(vars(one)).items()})
             for old in list(known.objects)[:-_MOST_OBJECTS]:
                 del known.objects[old]
 
@@ -81,18 +86,18 @@ class StaleValues:
         self._tell(known)  # nothing was compiled for the call before
         if known.around:
             now = plain_around(function)
-            for name, value in known.around.items():
-                if name in now and _differ(value, now[name]):
-                    known.changed[name] = value, now[name], slot
+            for name, earlier in known.around.items():
+                if name in now and _is_other(now[name], earlier):
+                    known.changed[name] = earlier[-1], now[name], slot
         for one in (first, getattr(function, "__self__", None)):
             held = known.objects.get(id(one))
             if held is None or held[0]() is not one:
                 continue
             values = vars(one)
-            for name, value in held[1].items():
-                now_value = values.get(name.partition(".")[2], value)
-                if _differ(value, now_value):
-                    known.changed[name] = value, now_value, slot
+            for name, earlier in held[1].items():
+                value = values.get(name.partition(".")[2], earlier[-1])
+                if _is_other(value, earlier):
+                    known.changed[name] = earlier[-1], value, slot
 
     def settle(self) -> None:
         """Take note that no function is called any more."""
@@ -129,6 +134,18 @@ def _plain(values: "Mapping[Any, Any]") -> "dict[str, Any]":
     return found
 
 
-def _differ(before: "Any", now: "Any") -> bool:
-    """Say whether a number or a text is another; of other types nothing is asked."""
-    return before is not now and isinstance(now, _NUMBERS) and bool(before != now)
+def _add(known: "dict[str, list[Any]]", values: "Mapping[str, Any]") -> None:
+    """Add values to those that were before, the newest last."""
+    for name, value in values.items():
+        earlier = known.setdefault(name, [])
+        if not _is_other(value, earlier):
+            earlier[:] = [one for one in earlier if one is not value and one != value]
+        earlier.append(value)
+        del earlier[:-_MOST_NAMES]
+
+
+def _is_other(value: "Any", earlier: "list[Any]") -> bool:
+    """Say whether a number or a text is none of the earlier ones; other types are asked nothing."""
+    if not isinstance(value, _NUMBERS):
+        return False
+    return all(one is not value and bool(one != value) for one in earlier)

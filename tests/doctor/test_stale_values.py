@@ -1,0 +1,114 @@
+"""Values that a compiled function took, and that are others when it is called."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from coldwarm.doctor.record.journal import Journal, Reader
+from coldwarm.doctor.record.stale_values import StaleValues
+
+if TYPE_CHECKING:
+    import pytest
+
+SCALE = 2.0
+
+
+class _Model:
+    def __init__(self) -> None:
+        self.rate = 1.0
+
+    def step(self, x: float) -> float:
+        return self.rate * x
+
+
+class _ByValue(_Model):
+    def __hash__(self) -> int:
+        return hash(self.rate)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _ByValue) and self.rate == other.rate
+
+
+def scaled(x: float) -> float:
+    return SCALE * x
+
+
+def watched() -> tuple[StaleValues, Reader]:
+    journal, reader = Journal(), Reader()
+    journal.readers = (reader,)
+    return StaleValues(journal), reader
+
+
+def told(reader: Reader) -> list[tuple[str, str, str]]:
+    return [(row["name"], row["before"], row["now"]) for row in reader.rows]
+
+
+def called(values: StaleValues, function: Any, first: Any = None) -> None:
+    values.called(function, first, 4)
+
+
+def test_an_attribute_that_changes_is_told_once() -> None:
+    values, reader = watched()
+    model = _Model()
+    values.compiled(_Model.step, {"self": model})
+    called(values, _Model.step, model)
+    assert told(reader) == []
+    for rate in (2.0, 3.0):
+        model.rate = rate
+        called(values, _Model.step, model)
+    values.settle()
+    assert told(reader) == [("self.rate", "1.0", "2.0")]
+
+
+def test_the_last_call_counts_too() -> None:
+    values, reader = watched()
+    model = _Model()
+    values.compiled(_Model.step, {"self": model})
+    model.rate = 2.0
+    called(values, _Model.step, model)
+    assert told(reader) == []
+    values.settle()
+    assert told(reader) == [("self.rate", "1.0", "2.0")]
+
+
+def test_what_is_compiled_again_for_a_call_is_as_it_is_now() -> None:
+    values, reader = watched()
+    model = _Model()
+    values.compiled(_Model.step, {"self": model})
+    model.rate = 2.0
+    called(values, _Model.step, model)
+    values.compiled(_Model.step, {"self": model})
+    model.rate = 1.0  # the first program is there still
+    called(values, _Model.step, model)
+    values.settle()
+    assert told(reader) == []
+
+
+def test_an_object_that_is_told_by_what_it_holds_is_let_alone() -> None:
+    values, reader = watched()
+    model = _ByValue()
+    values.compiled(_Model.step, {"self": model})
+    model.rate = 2.0
+    called(values, _Model.step, model)
+    values.settle()
+    assert told(reader) == []
+
+
+def test_a_bound_method_takes_its_object_along() -> None:
+    values, reader = watched()
+    model = _Model()
+    bound = model.step
+    values.compiled(bound, {})
+    model.rate = 2.0
+    called(values, bound)
+    values.settle()
+    assert told(reader) == [("self.rate", "1.0", "2.0")]
+
+
+def test_a_variable_of_the_module_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    values, reader = watched()
+    values.compiled(scaled, {})
+    monkeypatch.setitem(scaled.__globals__, "SCALE", 5.0)
+    called(values, scaled)
+    values.settle()
+    assert told(reader) == [("SCALE", "2.0", "5.0")]
