@@ -331,7 +331,7 @@ WAYS = {
         "doctor --out {new}.{form} --perfetto {new}.perfetto --warmup {new}.py --verbose"
         f" program.py --token {BODY['argument']}",
         codes=(0, 1),
-        reads=("--read",),
+        reads=("--read", "--diff"),
     ),
     "env": _way("env", "env --private"),
     "export": _way(

@@ -211,7 +211,7 @@ DOCTOR = {"--out", "--perfetto", "--warmup"}
 def _doctored(lab: Walk, program: Path, *more: str) -> list[Done]:
     """Run the doctor on a program in each of its formats, with each file that it writes."""
     command = walk.commands()["doctor",]
-    assert walk.files(command) - {"--read"} == DOCTOR
+    assert walk.files(command) - {"--read", "--diff"} == DOCTOR
     ended = []
     for number, form in enumerate(walk.forms(command)):
         files = [f"--{name}={lab.path / f'{name}-{number}'}" for name in ("out", "perfetto")]
@@ -286,6 +286,10 @@ def _left(lab: Walk, *parts: str) -> None:
     for number, form in enumerate(walk.forms(walk.commands()["doctor",])):
         files = [f"--{name}={lab.path / f'{name}-{number}'}" for name in ("out", "perfetto")]
         ended.append(lab.command("doctor", "--format", form, *files, "--read", report))
+    forms = set(walk.forms(walk.commands()["doctor",])) - {"json", "html"}
+    ended += [
+        lab.command("doctor", "--diff", report, report, "--format", form) for form in sorted(forms)
+    ]
     assert {one.code for one in ended} == {0}, ended
     assert any(file.suffix == ".jsonl" for file in lab.path.rglob("*"))
     assert lab.told(ended, made_before=before) == []
