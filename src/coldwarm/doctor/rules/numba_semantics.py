@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 
 _REASONS = {
-    "doctor_fastmath": "{function} is compiled with fastmath=True, which takes it that no number is"
-    " NaN or infinite: {call}() may be always false here",
-    "doctor_seed": "this seeds NumPy's generator, and not Numba's own, from which {function} draws:"
-    " its numbers are others in each run",
-    "doctor_lock": "threads call {function}, which holds Python's lock while it runs: they run one"
-    " after the other, and the first thread waited for them for about {spent_s:time}",
+    "doctor_fastmath": "{function} is compiled with fastmath=True, which assumes that no number is"
+    " NaN or infinite: {call}() may then always be false",
+    "doctor_seed": "this seeds NumPy's generator, but {function} draws from Numba's own: its"
+    " numbers differ from run to run",
+    "doctor_lock": "threads call {function}, which holds the GIL while it runs: they run one after"
+    " the other, and the first thread waited for them for about {spent_s:time}",
     "doctor_race": "all threads of the prange loop in {function} write into the same elements of"
     " `{array}`, which is made before the loop",
 }

@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 
 _REASONS = {
     "doctor_numba_calls": "this loop of Python's called {function} at least {n_calls:# time},"
-    " every {each_s:time}; about {spent_s:time} were seen at this line, and each call goes through"
+    " every {each_s:time}; about {spent_s:time} were spent at this line, and each call goes through"
     " Python",
     "doctor_typed_items": "this loop of Python's used {function} for about {spent_s:time}: each"
     " use is a call of compiled code through Python",
-    "doctor_stencil": "a function under @stencil is called from Python, which makes and compiles"
-    " it anew in each call: about {spent_s:time} were seen there",
+    "doctor_stencil": "a function under @stencil is called from Python, and is compiled anew in"
+    " each call: about {spent_s:time} were spent there",
     "doctor_callback": "SciPy calls {function} through Python for each value: about"
-    " {spent_s:time} were seen at this line",
-    "doctor_object_mode": "compiled code goes back to Python here: about {spent_s:time} were seen"
+    " {spent_s:time} were spent at this line",
+    "doctor_object_mode": "compiled code goes back to Python here: about {spent_s:time} were spent"
     " in {function}, which it calls in object mode",
-    "doctor_list_of_arrays": "about {spent_s:time} were seen at this line, which makes a tensor of"
+    "doctor_list_of_arrays": "about {spent_s:time} were spent at this line, which makes a tensor of"
     " a list: every number of it becomes a Python object",
     "doctor_jit_calls": "this loop called {function} {n_calls:# time}, {each_s:time} a call; what"
     " the loop did took about {spent_s:time}",
