@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from coldwarm.contracts.doctor import Account, CallSite, DoctorReport
+from coldwarm.contracts.doctor import Account, CallSite, DoctorReport, Finding
+from coldwarm.contracts.reasons import because
 from coldwarm.doctor.findings_document import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from coldwarm.contracts.doctor import CauseKind, Finding
+    from coldwarm.contracts.doctor import CauseKind
 
 _SPENT: dict[str, Any] = {f"{name}_s": 0.0 for name in ("trace", "lower", "compile", "cache")}
 
@@ -59,6 +60,21 @@ def report(findings: Sequence[Finding] = (), sites: Sequence[CallSite] = ()) -> 
         findings=list(findings),
         sites=list(sites),
         n_sites=len(sites),
+    )
+
+
+def finding(pattern: str, cost_s: float | None) -> Finding:
+    return Finding(
+        pattern=pattern,
+        framework="jax",
+        path="/a.py",
+        line=3,
+        function="<module>",
+        source="",
+        n=1,
+        cost_s=cost_s,
+        saving_s=None,
+        says=because("doctor_operations", n_operations=1),
     )
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.doctor.reports import worded
+from tests.doctor.reports import finding, worded
 
-from coldwarm.contracts.doctor import Finding
 from coldwarm.contracts.reasons import because
 from coldwarm.doctor.judge import findings, is_small, ranked
 from coldwarm.doctor.source_code import SourceFiles
@@ -54,21 +53,6 @@ def test_calls_that_are_counted_and_not_written_are_added_to_one_of_them() -> No
     found = call_sites(ProcessTrace.of(rows, [10, 4_000_000_000, 10, 0], SourceFiles({})))
     assert sum(one.n_compiles for one in found) == 10
     assert sum(one.total_s for one in found) == pytest.approx(4.0)
-
-
-def finding(pattern: str, cost_s: float | None) -> Finding:
-    return Finding(
-        pattern=pattern,
-        framework="jax",
-        path="/a.py",
-        line=3,
-        function="<module>",
-        source="",
-        n=1,
-        cost_s=cost_s,
-        saving_s=None,
-        says=because("doctor_operations", n_operations=1),
-    )
 
 
 def test_a_wrong_figure_comes_after_what_costs_much_and_before_what_costs_little() -> None:

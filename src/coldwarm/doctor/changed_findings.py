@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from coldwarm.doctor.findings_document import COMPILING, finding_terms, notice, place
+from coldwarm.doctor.findings_document import compiling, finding_terms, notice, place
 from coldwarm.doctor.judge import is_small
 from coldwarm.report import units
 from coldwarm.report.document import Document, Paragraph, table
@@ -58,9 +58,8 @@ def new(found: Sequence[Pair]) -> list[Finding]:
     return [now for was, now in found if was is None and now is not None]
 
 
-def document(before: DoctorReport, after: DoctorReport) -> Document:
-    """Return what the change has brought: what is new is told in full."""
-    found = pairs(before, after)
+def document(before: DoctorReport, after: DoctorReport, found: Sequence[Pair]) -> Document:
+    """Return what the change has brought, by its ``pairs``: what is new is told in full."""
     blocks: list[Block] = [Paragraph(_answer(before, after, found), "strong")]
     if found:
         columns = ("finding", "where", "before", "after")
@@ -73,13 +72,9 @@ def _answer(before: DoctorReport, after: DoctorReport, found: Sequence[Pair]) ->
     n_new = len(new(found))
     n_gone = sum(now is None for _, now in found)
     n_left = len(found) - n_new - n_gone
-    spent = [f"{units.duration(_compiling_s(one))} compiling" for one in (before, after)]
+    spent = [f"{units.duration(compiling(one.account))} compiling" for one in (before, after)]
     numbers = f"{counted(n_new, 'finding')} new, {n_gone} gone, {n_left} as before"
     return f"{numbers}; {spent[0]} before the change, {spent[1]} after it."
-
-
-def _compiling_s(report: DoctorReport) -> float:
-    return float(sum(getattr(report.account, name) for name in COMPILING))
 
 
 def _row(pair: Pair) -> tuple[str, ...]:

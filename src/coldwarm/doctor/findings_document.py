@@ -224,7 +224,7 @@ def _in_words(one: Finding) -> Finding:
     )
 
 
-COMPILING = ("trace_s", "lower_s", "compile_s", "cache_s")
+_COMPILING = ("trace_s", "lower_s", "compile_s", "cache_s")
 _PARTS = (
     ("import", "import_s"),
     ("devices", "devices_s"),
@@ -244,12 +244,17 @@ _NOTHING_LARGE = f"Nothing that matters was found: all of it is less than {SMALL
 _UNKNOWN = "Nothing could be watched."
 
 
+def compiling(account: Account) -> float:
+    """Return the seconds that went into programs, compiled or read from a cache."""
+    return float(sum(getattr(account, name) for name in _COMPILING))
+
+
 def headline(report: DoctorReport) -> str:
     """Return how much of the time was compiling."""
     total = units.duration(report.account.total_s)
     if not is_known(report):
         return f"The program took {total}; more is not known."
-    compiling_s = sum(getattr(report.account, name) for name in COMPILING)
+    compiling_s = compiling(report.account)
     others = report.others
     if others is not None:
         total += f" of the first of {report.n_processes} processes"
@@ -419,7 +424,7 @@ def _where_it_ran(report: DoctorReport, *, everything: bool) -> Iterator[Block]:
     least_s = SMALL * report.account.total_s
     lines = [one for one in report.lines if one.seconds >= least_s]
     if lines:
-        yield lines_table(lines, everything=everything)
+        yield _lines_table(lines, everything=everything)
 
 
 def _not_seen(reasons: Iterable[Reason]) -> list[Block]:
@@ -490,7 +495,7 @@ def _site_row(one: CallSite, *, cache: bool) -> tuple[str, ...]:
     )
 
 
-def lines_table(lines: Sequence[LineTime], *, everything: bool = False) -> Table:
+def _lines_table(lines: Sequence[LineTime], *, everything: bool = False) -> Table:
     """Return where the time went that was not compiling, imports among it.
 
     ``everything``: also what each line calls that is written in Python.

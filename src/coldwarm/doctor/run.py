@@ -149,7 +149,8 @@ class OutputTargets:
         if self.form in {"json", "html"}:
             forms = "text, markdown, github or sarif"
             raise UsageError(f"--diff has no --format {self.form}; take {forms}")
-        said = changed_findings.document(before, after)
+        found = changed_findings.pairs(before, after)
+        said = changed_findings.document(before, after, found)
         if self.out is not None:
             try:
                 self.out.write_text(self._rendered(said), encoding="utf-8")
@@ -159,7 +160,7 @@ class OutputTargets:
             terminal.show(said, PlainConsole(stderr=True))
         else:
             click.echo(self._rendered(said), nl=False, err=True)
-        return bool(changed_findings.new(changed_findings.pairs(before, after)))
+        return bool(changed_findings.new(found))
 
     def print(self, report: DoctorReport) -> None:
         """Write what the doctor says, in any form but a page.

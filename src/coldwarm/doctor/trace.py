@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 _FIELDS = 4
 """Numbers of each place in the file of counts."""
+_WORTH_SHARE, _WORTH_S = 0.05, 0.5
+"""Least share of the run, and seconds."""
 STAGES = ("trace", "lower", "compile", "cache_read")
 _Slot = Annotated[int, msgspec.Meta(ge=0)]
 
@@ -366,7 +368,7 @@ class Spot(_Row, tag="spot"):
     """What its line had called that is written in Python, as ``jax.grad``; empty: nothing."""
 
 
-class Looks(_Row, tag="looks"):
+class SpotTimes(_Row, tag="looks"):
     """Where the first thread was, one place after the other, and for how many seconds."""
 
     begin_s: float
@@ -736,7 +738,7 @@ class ProcessTrace:
         for row in self.rows:
             if isinstance(row, Spot):
                 spots[row.number] = row
-            elif isinstance(row, Looks):
+            elif isinstance(row, SpotTimes):
                 at_s = row.begin_s
                 for number, lasted_s in row.runs:
                     if number in spots:
@@ -749,6 +751,15 @@ class ProcessTrace:
         for spot, seconds in self.spent if loop is not None else ():
             if any(_is_inside(one, site.path, loop) for one in spot.stack):
                 yield spot, seconds
+
+    def is_worth(self, seconds: float) -> bool:
+        """Say whether seconds that are known from looks alone are a share that matters."""
+        return seconds >= max(_WORTH_S, _WORTH_SHARE * self.lasted_s)
+
+    def line_at(self, path: str, line: int) -> SourceLine:
+        """Return a line with the function that it is in."""
+        around = self.sources.functions_around(path, line)
+        return SourceLine(path, line, around[0].name if around else "<module>")
 
     def places_of(self, what: str) -> list[CountedLine]:
         """Return the places of one kind."""

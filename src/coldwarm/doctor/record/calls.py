@@ -178,7 +178,7 @@ _RESTS_NS = 100_000_000
 """Between two times at which silent places are asked again, at least."""
 _EFFECTS = (print, input, open)
 _COMPILED_BY = 2
-MOST_OF_NUMBA = 20_000
+_MOST_OF_NUMBA = 20_000
 """Calls of a place that are counted one by one: of more it is known that there were so many."""
 
 
@@ -289,7 +289,7 @@ class CallCounter:
         self._clocks.jax_is_here()
         self._started |= dict.fromkeys(slow_path(), self._missed)
         from coldwarm.doctor.record.jax_compiles import tracers
-        from coldwarm.doctor.record.stale_values import StaleValues
+        from coldwarm.doctor.record.traced_values import StaleValues
 
         stages = self._stages()
         if stages is not None:
@@ -460,7 +460,7 @@ class CallCounter:
         # Between the first two calls it may compile.
         elsewhere = _thread.get_ident() != self._main
         self._places.add(slot, 1, now_ns - before_ns if n > _COMPILED_BY else 0, elsewhere)
-        if n % MOST_OF_NUMBA == 0:
+        if n % _MOST_OF_NUMBA == 0:
             return self._monitoring.DISABLE
         self._numba_at[slot] = now_ns
         return None

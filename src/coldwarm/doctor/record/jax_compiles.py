@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from coldwarm.doctor.record.journal import Journal
-    from coldwarm.doctor.record.stale_values import StaleValues
+    from coldwarm.doctor.record.traced_values import StaleValues
 
 
 _UNTOLD = "coldwarm/trace"

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
-from coldwarm.doctor.trace import SourceLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from coldwarm.contracts.doctor import Finding
-    from coldwarm.doctor.trace import ProcessTrace
+    from coldwarm.doctor.trace import ProcessTrace, SourceLine
 
 
 _REASONS = {
@@ -27,8 +26,6 @@ _CHANGES = {
     ' vmap once for all, with vmap_method="expand_dims"; or write it with jax.numpy',
 }
 _MANY = 1000
-_LEAST_SHARE, _LEAST_S = 0.05, 0.5
-"""Least share of the run, and seconds, to be reported where calls cannot be counted."""
 _BELOW = ("jax.emit_python_callback", "jax.pure_callback_impl", "jax._FlatCallback")
 _CALLS = ("pure_callback", "io_callback", "debug.callback")
 
@@ -37,7 +34,7 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     """Name the line that asks for the callback, where there is one alone; else the call."""
     n = sum(one.n for one in trace.places_of("callback"))
     spent_s = sum(seconds for spot, seconds in trace.spent if spot.below.startswith(_BELOW))
-    is_long = spent_s >= max(_LEAST_S, _LEAST_SHARE * trace.lasted_s)
+    is_long = trace.is_worth(spent_s)
     if n < _MANY and not is_long:
         return
     lines = _lines(trace)
@@ -61,11 +58,10 @@ def _lines(trace: ProcessTrace) -> list[SourceLine]:
     paths = {one.definition.path for one in trace.calls if one.definition is not None}
     paths |= {one.path for spot, _ in trace.spent for one in spot.stack}
     return [
-        SourceLine(path, node.lineno, around[0].name if around else "<module>")
+        trace.line_at(path, node.lineno)
         for path in sorted(paths)
         for node in trace.sources.nodes(path)
         if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(_CALLS)
-        for around in [trace.sources.functions_around(path, node.lineno)]
     ]
 
 

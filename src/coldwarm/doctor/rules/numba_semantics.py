@@ -42,8 +42,6 @@ _CHANGES = {
 }
 _WAITS = ("threading.", "_base.", "thread.", "queue.")
 """Beginnings of what waits for threads, in Python's own library."""
-_LEAST_SHARE, _LEAST_S = 0.05, 0.5
-"""Least share of the run, and seconds, for which the first thread waits."""
 _TESTS = {"isnan", "isinf", "isfinite"}
 _RANDOM = ("np.random.", "numpy.random.")
 _DECORATORS = {"jit", "njit", "vectorize", "guvectorize"}
@@ -120,17 +118,14 @@ def _seeds(trace: ProcessTrace, compiled: list[tuple[str, _Function]]) -> Iterat
     for path in sorted(paths | {path for path, _ in compiled}):
         for node in trace.sources.nodes(path):
             if isinstance(node, ast.Call) and id(node) not in inside and _is_seed(node):
-                around = trace.sources.functions_around(path, node.lineno)
-                name = around[0].name if around else "<module>"
                 says = because("doctor_seed", function=drawing[0][1].name)
-                site = SourceLine(path, node.lineno, name)
-                yield _wrong(trace, "numba-seed", site, says)
+                yield _wrong(trace, "numba-seed", trace.line_at(path, node.lineno), says)
 
 
 def _locks(trace: ProcessTrace, compiled: list[tuple[str, _Function]]) -> Iterator[Finding]:
     """Name functions that several threads call, and that let no other thread run."""
     waited_s = sum(seconds for spot, seconds in trace.spent if spot.below.startswith(_WAITS))
-    if waited_s < max(_LEAST_S, _LEAST_SHARE * trace.lasted_s):
+    if not trace.is_worth(waited_s):
         return
     names = {one.name for one in trace.places_of("numba") if one.counts[2]}
     names |= {

@@ -13,14 +13,13 @@ from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
 from coldwarm.doctor.rules.reads import is_needed
 from coldwarm.doctor.source_code import called
-from coldwarm.doctor.trace import SourceLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from coldwarm.contracts.doctor import Finding
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.doctor.trace import CountedLine, ProcessTrace
+    from coldwarm.doctor.trace import CountedLine, ProcessTrace, SourceLine
 
 
 _REASONS = {
@@ -69,8 +68,6 @@ _SHORT_S, _SHORTEST_S = 3e-4, 1e-4
 """Longest call of JAX's that is small: with an input of its own, and with the result before."""
 _FEWEST = 3000
 """Calls with an input of its own."""
-_LEAST_SHARE, _LEAST_S = 0.05, 0.5
-"""Least share of the run, and seconds, to be reported."""
 _TYPED = ("numba.List.", "numba.Dict.")
 _STENCIL = "numba.StencilFunc.__call__"
 _LOW_LEVEL = {"quad", "nquad", "dblquad", "tplquad", "generic_filter", "generic_filter1d"}
@@ -104,10 +101,6 @@ def _finding(
     )
 
 
-def _is_worth(trace: ProcessTrace, spent_s: float) -> bool:
-    return spent_s >= max(_LEAST_S, _LEAST_SHARE * trace.lasted_s)
-
-
 def _spent_at(trace: ProcessTrace) -> dict[SourceLine, float]:
     """Return the seconds of each line itself, and of what it calls that is not in Python."""
     found: dict[SourceLine, float] = defaultdict(float)
@@ -123,7 +116,7 @@ def _of_numba(trace: ProcessTrace) -> Iterator[Finding]:
         seconds = spent_s.get(one.site, 0.0)
         each_s = one.counts[1] / 1e9 / max(one.n, 1)
         is_small = one.n >= _MANY and each_s <= _TURN_S and trace.in_loop(one.stack)
-        if is_small and _is_worth(trace, seconds):
+        if is_small and trace.is_worth(seconds):
             says = because(
                 "doctor_numba_calls",
                 function=one.name,
@@ -140,7 +133,7 @@ def _of_typed(trace: ProcessTrace) -> Iterator[Finding]:
         if spot.below.startswith(_TYPED) and trace.in_loop(spot.stack):
             found[spot.stack[0], spot.below] += seconds
     for (site, name), seconds in found.items():
-        if _is_worth(trace, seconds):
+        if trace.is_worth(seconds):
             says = because("doctor_typed_items", function=name, spent_s=seconds)
             yield _finding(trace, "numba-call-per-element", site, says)
 
@@ -151,7 +144,7 @@ def _of_stencils(trace: ProcessTrace) -> Iterator[Finding]:
         if spot.below == _STENCIL:
             found[spot.stack[0]] += seconds
     for site, seconds in found.items():
-        if _is_worth(trace, seconds):
+        if trace.is_worth(seconds):
             says = because("doctor_stencil", spent_s=seconds)
             yield _finding(trace, "numba-call-per-element", site, says)
 
@@ -168,7 +161,7 @@ def _of_callbacks(trace: ProcessTrace) -> Iterator[Finding]:
                 if called(call) in _LOW_LEVEL and names:
                     found[site, names.pop()] += seconds
     for (site, name), seconds in found.items():
-        if _is_worth(trace, seconds):
+        if trace.is_worth(seconds):
             says = because("doctor_callback", function=name, spent_s=seconds)
             yield _finding(trace, "numba-call-per-element", site, says)
 
@@ -182,7 +175,7 @@ def _of_object_mode(trace: ProcessTrace) -> Iterator[Finding]:
         if spot.stack[0] in compiled and spot.below and not spot.below.startswith("numba."):
             times[spot.below] += seconds
     for name, seconds in times.items():
-        site = _block_that_calls(trace, name) if _is_worth(trace, seconds) else None
+        site = _block_that_calls(trace, name) if trace.is_worth(seconds) else None
         if site is not None:
             says = because("doctor_object_mode", function=name, spent_s=seconds)
             yield _finding(trace, "numba-object-mode", site, says)
@@ -201,9 +194,7 @@ def _block_that_calls(trace: ProcessTrace, name: str) -> SourceLine | None:
                 continue
             inside = [one for one in ast.walk(block) if isinstance(one, ast.Call)]
             if any(called(one) == last for one in inside):
-                around = trace.sources.functions_around(path, block.lineno)
-                function = around[0].name if around else "<module>"
-                return SourceLine(path, block.lineno, function)
+                return trace.line_at(path, block.lineno)
     return None
 
 
@@ -219,7 +210,7 @@ def _of_jit(trace: ProcessTrace) -> Iterator[Finding]:
         if carried and (one.n < _MANY or each_s > _SHORTEST_S):
             continue
         spent_s = sum(seconds for _, seconds in trace.spent_in(turned))
-        if each_s <= _SHORT_S and _is_worth(trace, spent_s):
+        if each_s <= _SHORT_S and trace.is_worth(spent_s):
             code = "doctor_jit_carried" if carried else "doctor_jit_calls"
             n, name = one.n, one.name
             says = because(code, function=name, n_calls=n, each_s=each_s, spent_s=spent_s)
@@ -306,7 +297,7 @@ def _of_lists(trace: ProcessTrace) -> Iterator[Finding]:
     for spot, _ in trace.spent:
         site = spot.stack[0]
         seconds = spent_s.pop(site, 0.0)
-        if _is_worth(trace, seconds) and trace.in_loop(spot.stack) and _makes(trace, site):
+        if trace.is_worth(seconds) and trace.in_loop(spot.stack) and _makes(trace, site):
             says = because("doctor_list_of_arrays", spent_s=seconds)
             yield _finding(trace, "tensor-from-list", site, says, "torch")
 

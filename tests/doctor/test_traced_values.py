@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pytest
 
 from coldwarm.doctor.record.journal import Journal, Reader
-from coldwarm.doctor.record.stale_values import StaleValues
-
-if TYPE_CHECKING:
-    import pytest
+from coldwarm.doctor.record.traced_values import StaleValues
 
 SCALE = 2.0
 
@@ -60,15 +59,25 @@ def test_an_attribute_that_changes_is_told_once() -> None:
     assert told(reader) == [("self.rate", "1.0", "2.0")]
 
 
-def test_the_last_call_counts_too() -> None:
+@pytest.mark.parametrize(
+    ("model", "bound", "named"),
+    [
+        (_Model(), False, True),  # the last call counts, too
+        (_Model(), True, True),  # a bound method takes its object along
+        (_ByValue(), False, False),  # what is told by what it holds is compiled anew
+    ],
+)
+def test_what_the_function_took_is_held_against_what_is_there(
+    model: _Model, *, bound: bool, named: bool
+) -> None:
     values, reader = watched()
-    model = _Model()
-    values.compiled(_Model.step, {"self": model})
+    function = model.step if bound else _Model.step
+    values.compiled(function, {} if bound else {"self": model})
     model.rate = 2.0
-    called(values, _Model.step, model)
+    called(values, function, None if bound else model)
     assert told(reader) == []
     values.settle()
-    assert told(reader) == [("self.rate", "1.0", "2.0")]
+    assert told(reader) == [("self.rate", "1.0", "2.0")] * named
 
 
 def test_what_is_compiled_again_for_a_call_is_as_it_is_now() -> None:
@@ -82,27 +91,6 @@ def test_what_is_compiled_again_for_a_call_is_as_it_is_now() -> None:
     called(values, _Model.step, model)
     values.settle()
     assert told(reader) == []
-
-
-def test_an_object_that_is_told_by_what_it_holds_is_let_alone() -> None:
-    values, reader = watched()
-    model = _ByValue()
-    values.compiled(_Model.step, {"self": model})
-    model.rate = 2.0
-    called(values, _Model.step, model)
-    values.settle()
-    assert told(reader) == []
-
-
-def test_a_bound_method_takes_its_object_along() -> None:
-    values, reader = watched()
-    model = _Model()
-    bound = model.step
-    values.compiled(bound, {})
-    model.rate = 2.0
-    called(values, bound)
-    values.settle()
-    assert told(reader) == [("self.rate", "1.0", "2.0")]
 
 
 def test_a_variable_of_the_module_counts(monkeypatch: pytest.MonkeyPatch) -> None:
