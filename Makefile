@@ -4,6 +4,7 @@
 #   make run TORCH=0            the same without PyTorch; the choice is remembered in .venv
 #   make run TORCH_INDEX=URL    take PyTorch from another index, such as its CPU-only builds
 #   make PYTHON=python3.12 …    use another interpreter; remembered likewise
+#   make VENV=.venv-3.13 …      keep another environment beside .venv
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -34,7 +35,7 @@ SHARD ?= 1/1
 
 CHECKS := check-types check-docs check-format check-lint check-imports
 
-.PHONY: help run test check docs bench slow clean $(CHECKS) FORCE
+.PHONY: help run test fast check docs bench slow clean $(CHECKS) FORCE
 .DEFAULT_GOAL := help
 
 help:
@@ -47,7 +48,7 @@ help:
 	@echo "make clean   remove what make made, but not the results under out/"
 
 $(STAMP): pyproject.toml constraints/cpu.txt tools/venv.sh $(STALE)
-	@PYTHON='$(PYTHON)' TORCH='$(TORCH)' TORCH_INDEX='$(TORCH_INDEX)' sh tools/venv.sh
+	@VENV='$(VENV)' PYTHON='$(PYTHON)' TORCH='$(TORCH)' TORCH_INDEX='$(TORCH_INDEX)' sh tools/venv.sh
 
 # Sources may have changed since they were compiled, and the environment may forbid Python to
 # write bytecode: a measured import must not pay for either.
@@ -55,7 +56,10 @@ run: $(STAMP)
 	@$(BIN)/python -m compileall -q src
 	@$(BIN)/coldwarm run --suite quick --page $(ARGS)
 
-test: check
+test: check fast
+
+# Without the checks: for a second interpreter.
+fast: $(STAMP)
 	@$(COMPILED)
 	@$(PYTEST) $(SEVERAL) $(ARGS)
 

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Makes .venv, or brings it up to date. Called by make with PYTHON, TORCH and TORCH_INDEX.
+# Makes .venv, or brings it up to date. Called by make with VENV, PYTHON, TORCH and TORCH_INDEX.
 #
 # A change of interpreter, of TORCH or of the checkout's place makes it anew; a change of
 # pyproject.toml or of the pins updates it in place.
 set -eu
 
-venv=.venv
+venv=${VENV:-.venv}
 constraints=constraints/cpu.txt
 
 fail() {

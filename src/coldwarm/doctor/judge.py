@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     Compared = Literal["same", "differs", "varies"]
 
 
-_LITTLE = "doctor_few_waits"
-"""The reason why there is no cost, where it would be little."""
+_LITTLE = {"doctor_few_waits", "doctor_little_copied"}
+"""Reasons why there is no cost, where it would be little."""
 SMALL = 0.01
 """The share of a run below which a cost is of little matter."""
 
@@ -46,7 +46,7 @@ def is_small(one: Finding, total_s: float) -> bool:
     """Say whether a finding costs next to nothing of a run of so many seconds."""
     if one.cost_s is None:
         reason = one.null_reasons.get("cost_s")
-        return reason is not None and reason.code == _LITTLE
+        return reason is not None and reason.code in _LITTLE
     return one.cost_s < SMALL * total_s
 
 

@@ -595,6 +595,11 @@ class SourceFiles:
             isinstance(one, _SIMPLE) and first < one.lineno < last for one in self.nodes(path)
         )
 
+    def is_statement(self, path: str, line: int) -> bool:
+        """Say whether a line is a call, whose result is not kept."""
+        node = self._statement(path, line)
+        return isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+
     def throws_away(self, path: str, line: int) -> bool:
         """Say whether a line is a call alone, whose result is not kept."""
         node = self._statement(path, line)

@@ -181,6 +181,12 @@ class LoweredProgram(msgspec.Struct, kw_only=True, frozen=True):
     constants_line: SourceLine | None = None
     reusable_bytes: int = 0
     """Size of outputs that could take the place of an input."""
+    asking: list[SourceLine] = []
+    """Lines that ask by ``lax.cond`` below ``vmap``, where all branches are computed."""
+    heavy: list[tuple[str, list[SourceLine]]] = []
+    """Operations that take long, and where they are from, if there are such lines."""
+    kept_steps: list[tuple[SourceLine, int, int]] = []
+    """Lines that keep every step of a scan and use one alone: the steps, and the bytes."""
 
 
 class Stage(_Row, tag="stage"):
@@ -230,6 +236,8 @@ class CompiledCall(_Row, tag="call", dict=True):
     lists: dict[str, int] | None = None
     """For Numba: elements of the arguments that are lists or sets of Python's, by name, in the call
     for which it was compiled."""
+    tuples: dict[str, int] | None = None
+    """For Numba: elements of the long tuples that the function takes from around it, by name."""
     missed: str | None = None
     """For Numba: why it was not in the cache on disk; ``None``: it was, or is not kept there."""
     guard: str | None = None
@@ -507,6 +515,16 @@ class Enough(_Row, tag="enough"):
     """The moment from which operations outside of ``jit`` are counted no more: they are many."""
 
 
+class DebugSettings(_Row, tag="debugging"):
+    """Settings for finding faults that were on when the process or the block ended."""
+
+    on: list[str] = []
+    threads: int = 0
+    """Of PyTorch, for one operation."""
+    processors: int = 0
+    """Those that the process may use."""
+
+
 class Untold(_Row, tag="untold"):
     """Note that the program has taken listeners away."""
 
@@ -714,16 +732,26 @@ class ProcessTrace:
         return found
 
     @cached_property
+    def _taken_until(self) -> Callable[[float], float]:
+        """Seconds up to a moment in which the first thread did what has rows of its own."""
+        first = self.main_thread
+        taken = [span for one in self.calls if one.thread == first for span in one.spans]
+        taken += [row.span for row in self.rows_of(Import) if self.thread_of(row) == first]
+        taken += [row.span for row in self.rows_of(Devices) if self.thread_of(row) == first]
+        return _until(union(taken))
+
+    def ran_s(self, from_s: float) -> float:
+        """Return the seconds from a moment to the end in which nothing was compiled or imported."""
+        until, end_s = self._taken_until, self.rows[-1].at_s
+        return end_s - from_s - (until(end_s) - until(from_s))
+
+    @cached_property
     def spent(self) -> list[tuple[Spot, float]]:
         """Where the first thread was seen, and its seconds there that are of nothing else.
 
         What it compiled, imported, or waited for devices to start has rows of its own.
         """
-        first = self.main_thread
-        taken = [span for one in self.calls if one.thread == first for span in one.spans]
-        taken += [row.span for row in self.rows_of(Import) if self.thread_of(row) == first]
-        taken += [row.span for row in self.rows_of(Devices) if self.thread_of(row) == first]
-        until = _until(union(taken))
+        until = self._taken_until
         spots: dict[int, Spot] = {}
         seconds: dict[int, float] = defaultdict(float)
         for spot, (from_s, to_s) in self.looked():
@@ -821,7 +849,8 @@ class ProcessTrace:
 
     def n_calls(self, site: SourceLine, name: str) -> int:
         """Return how often a compiled function was called from a line, by its short name."""
-        return sum(one.n for one in self.places_at("jitted", site) if one.name == name)
+        places = (*self.places_at("jitted", site), *self.places_at("numba", site))
+        return sum(one.n for one in places if one.name == name)
 
     def _freed_s(self, calls: Sequence[CompiledCall]) -> float:
         """Return about how much shorter the process were without these calls.

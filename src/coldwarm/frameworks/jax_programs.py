@@ -97,6 +97,12 @@ def n_equations(jaxpr: "Any") -> int:
 
 def equations(jaxpr: "Any") -> "Iterator[Any]":
     """Yield the equations of a program, and those of its inner ones; of a shared one once."""
+    for one in programs(jaxpr):
+        yield from one.eqns
+
+
+def programs(jaxpr: "Any") -> "Iterator[Any]":
+    """Yield a program and its inner ones, a shared one once."""
     seen: dict[int, Any] = {}
     left = [jaxpr]
     while left:
@@ -104,16 +110,20 @@ def equations(jaxpr: "Any") -> "Iterator[Any]":
         if id(one) in seen:
             continue
         seen[id(one)] = one
+        yield one
         for equation in one.eqns:
-            yield equation
-            left += _inner(list(equation.params.values()))
+            left += inner(equation)
 
 
-def _inner(values: "list[Any]") -> "Iterator[Any]":
-    """Yield the programs among the parameters of an equation."""
+def inner(equation: "Any") -> "Iterator[Any]":
+    """Yield the programs that an equation is made of."""
+    return _among(list(equation.params.values()))
+
+
+def _among(values: "list[Any]") -> "Iterator[Any]":
     for value in values:
         if isinstance(value, tuple | list):
-            yield from _inner(list(value))
+            yield from _among(list(value))
         elif hasattr(value, "eqns"):
             yield getattr(value, "jaxpr", value)
 
@@ -163,5 +173,5 @@ def _of_constants_alone(jaxpr: "Any") -> bool:
             given.update(map(id, equation.outvars))
         elif inputs:
             alone.append(equation)
-    inner = sum(n_equations(one) for each in alone for one in _inner(list(each.params.values())))
-    return bool(alone) and (not jaxpr.invars or len(alone) + inner > 1)
+    below = sum(n_equations(one) for each in alone for one in inner(each))
+    return bool(alone) and (not jaxpr.invars or len(alone) + below > 1)

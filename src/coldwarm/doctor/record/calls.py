@@ -449,10 +449,11 @@ class CallCounter:
             self.ask_again()
         self._clocks.settle()
 
-    def _numba_called(self, code: "CodeType", offset: int, called: "Any", _first: "Any") -> "Any":
+    def _numba_called(self, code: "CodeType", offset: int, named: str, _first: "Any") -> "Any":
         """Count a call of a function that Numba compiles; the place is silent after many."""
+        name = named.rpartition(".")[2]
         # One place may call several functions, each by its name.
-        slot = self._places.at("numba", code, (offset, getattr(called, "__name__", "")), called)
+        slot = self._places.at("numba", code, (offset, name), name)
         if slot is None:
             return self._monitoring.DISABLE
         now_ns, n = _now_ns(), self._journal.counts[slot] + 1

@@ -33,6 +33,8 @@ _LARGE_BYTES = 2**20
 _MOST_WRAPPERS = 8
 _LONGEST = 10_000
 """Characters of a text that is compared."""
+_LONG = 64
+"""Fewest elements of a tuple to be told of."""
 _MOST_PARTS = 16
 """Most parts of a list or a dictionary that are looked at."""
 _PLAIN = (bool, int, float, str, bytes, type(None))
@@ -76,7 +78,9 @@ def _written(value: "Any") -> "Any":
 
 
 def _is_plain(value: "Any") -> bool:
-    """Say whether it is a number, or a text that is soon written."""
+    """Say whether it is a number, a few of them, or a text that is soon written."""
+    if type(value) in {tuple, list}:
+        return len(value) <= _MOST_PARTS and all(type(one) in {int, float} for one in value)
     is_long = isinstance(value, (str, bytes)) and len(value) > _LONGEST
     return isinstance(value, _PLAIN) and not is_long
 
@@ -145,13 +149,38 @@ def _closure(function: "Any") -> "dict[str, Any]":
 
 def captured(function: "Any") -> "list[str]":
     """Return the names of large arrays that a function takes from around it."""
+    found = _looked_up(function)
+    return [name for name, value in found.items() if _n_bytes(value) >= _LARGE_BYTES]
+
+
+def tuples(function: "Any") -> "dict[str, int]":
+    """Return the long tuples that a function takes from around it: their elements, by name.
+
+    Those too that functions under Numba take which it calls: they are compiled with it.
+    """
+    found: dict[str, int] = {}
+    left, seen = [function], {0}
+    while left and len(seen) < _MOST_OBJECTS:
+        one = left.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        for name, value in _looked_up(one).items():
+            if type(value) is tuple and len(value) >= _LONG:
+                found[name] = len(value)
+            elif not isinstance(value, FunctionType) and _written(value) is not None:
+                left.append(_written(value))
+    return found
+
+
+def _looked_up(function: "Any") -> "dict[str, Any]":
+    """Return what code looks up in its module and in the functions around it, by name."""
     *_, function = _unwrapped(function)
     code = getattr(function, "__code__", None)
     if code is None:
-        return []
+        return {}
     found = {name: getattr(function, "__globals__", {}).get(name) for name in code.co_names}
-    found |= _closure(function)
-    return [name for name, value in found.items() if _n_bytes(value) >= _LARGE_BYTES]
+    return found | _closure(function)
 
 
 def _n_bytes(value: "Any") -> int:

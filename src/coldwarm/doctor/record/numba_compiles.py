@@ -341,6 +341,7 @@ class NumbaCompiles:
             keeps=_keeps(dispatcher),
             around=_takes_compiled(dispatcher),
             lists=_lists(sys._getframe(2), dispatcher, args),
+            tuples=compiled_functions.tuples(getattr(dispatcher, "py_func", None)),
             **more,
         )
         earlier.append(types)

@@ -13,6 +13,7 @@ import time
 
 from coldwarm.doctor.record import imports, sites
 from coldwarm.doctor.record.calls import CallCounter
+from coldwarm.doctor.record.debug_settings import debugging
 from coldwarm.doctor.record.journal import (
     FIRST,
     KEPT,
@@ -324,6 +325,7 @@ class Recorder:
             self.journal.write("error", **_told(error))
         if not self.is_told():
             self.journal.write("untold", framework="jax")
+        _quietly(self.journal, lambda: self.journal.write("debugging", **debugging()))
         self.journal.write("end", doctor_s=self.spent_ns() / 1e9)
 
 
@@ -428,6 +430,7 @@ class BlockReader(Reader):
                 self.take(_row("untold", framework="jax"))
             if self.n_gone:
                 self.take(_row("cut"))
+            self.take(_row("debugging", **debugging()))
             self.take(_row("end", doctor_s=(recorder.spent_ns() - self._spent_ns) / 1e9))
             others = [row for row in self.rows if row["kind"] != "place"]
             self.rows = [*self._head, *journal.places, *others]

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from coldwarm.contracts.doctor import Cause
 from coldwarm.contracts.reasons import Codes, because
+from coldwarm.doctor.meant_again import first_of, is_meant
 from coldwarm.doctor.rules import Rule
-from coldwarm.doctor.source_code import called
 from coldwarm.doctor.trace import RecompileLimit
+from coldwarm.doctor.written_values import (
+    have_one_rank,
+    hold_objects,
+    kind_of_types,
+    kind_of_values,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,101 +32,9 @@ if TYPE_CHECKING:
         ProcessTrace,
         SourceLine,
     )
+    from coldwarm.doctor.written_values import TypeKind, ValueKind
 
     Code = tuple[object, ...]
-
-
-_ValueKind = Literal["whole", "number", "sizes", "text", "callable", "object", "values"]
-"""Kinds of values of a static argument. ``whole``: it may make a shape; ``text``: texts, none, true
-and false, and classes; ``object``: one that is told from others by where it lies; ``values``: one
-by what it holds."""
-_TypeKind = Literal["function", "length", "ndim", "array", "number", "omitted", "other"]
-"""How two types of Numba's differ."""
-
-_CALLABLE = (
-    "<function ",
-    "<bound method ",
-    "<built-in ",
-    "<PjitFunction",
-    "<numpy.ufunc",
-    "<ufunc",
-    "functools.partial(",
-    "CPUDispatcher(",
-)
-_TEXT = (
-    *("'", '"', "b'", 'b"', "True", "False", "None", "absent", "<class ", "dtype("),
-    *("str #", "bytes #"),
-)
-_WHOLE = re.compile(r"(np\.u?int\d*\()?[-+]?\d+\)?")
-_NUMBER = re.compile(r"(np\.(float|complex)\d*\(|\()?[-+]?(\d|\.\d|inf|nan)[-+\d.einfaj]*\)?")
-_SIZES = re.compile(r"\([-\d, ()]*(\)|…\w*)")
-_ENUM = re.compile(r"<\w+\.\w+: ")
-_ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}")
-_ARRAY = re.compile(r"(?:[Aa]rray|readonly array)\((?P<dtype>.*), (?P<ndim>\d+)d, .*\)")
-_TUPLE = re.compile(r"(?:UniTuple|Tuple)\((.*)\)", re.DOTALL)
-_SCALAR = re.compile(r"u?int\d+|float\d+|complex\d+|bool(ean)?")
-_NOT_GIVEN = ("omitted(", "none")
-
-
-def _kind_of_values(before: str, now: str) -> _ValueKind:
-    """Return what the values of an argument are: the later one, unless that is none."""
-    given = [one for one in (now, before) if one not in {"", "absent", "None"}]
-    return _kind(given[0] if given else "None")
-
-
-def _kind(value: str) -> _ValueKind:
-    if value.startswith(_CALLABLE):
-        return "callable"
-    if _WHOLE.fullmatch(value):
-        return "whole"
-    if _SIZES.fullmatch(value):
-        return "sizes"
-    if _NUMBER.fullmatch(value):
-        return "number"
-    if value.startswith(_TEXT) or _ENUM.match(value):
-        return "text"
-    return "object" if _ADDRESS.search(value) else "values"
-
-
-def _have_one_rank(before: str, now: str) -> bool:
-    """Say whether two arrays, written as ``f32[2,3]``, have as many dimensions."""
-    return len(_sizes(before)) == len(_sizes(now))
-
-
-def _hold_objects(before: str, now: str) -> bool:
-    """Say whether two structures hold functions or objects that are told by where they lie."""
-    return all(_ADDRESS.search(one) for one in (before, now))
-
-
-def _kind_of_types(before: str, now: str) -> _TypeKind:
-    """Return how two types of Numba's differ."""
-    both = before, now
-    if all("CPUDispatcher(" in one or one.startswith("FunctionType[") for one in both):
-        return "function"
-    if any(one.startswith(_NOT_GIVEN) for one in both):
-        return "omitted"
-    arrays = [_ARRAY.fullmatch(one) for one in both]
-    if arrays[0] and arrays[1]:
-        return "array" if arrays[0]["ndim"] == arrays[1]["ndim"] else "ndim"
-    if all(_SCALAR.fullmatch(one) for one in both):
-        return "number"
-    lengths = {_length(one) for one in both}
-    return "length" if None not in lengths and len(lengths) > 1 else "other"
-
-
-def _length(written: str) -> int | None:
-    """Return how long a tuple is; ``None``: it is none."""
-    found = _TUPLE.fullmatch(written)
-    if found is None:
-        return None
-    if written.startswith("Uni"):
-        return int(found[1].rpartition(" x ")[2])
-    depth = 0
-    parts = int(bool(found[1].strip()))
-    for one in found[1]:
-        depth += (one in "([<") - (one in ")]>")
-        parts += one == "," and depth == 0
-    return parts
 
 
 def _code_of(function: CompiledFunction) -> Code:
@@ -161,6 +74,7 @@ def _is_named_by(guard: str, argument: str) -> bool:
 
 _WITH: dict[str, set[str]] = {
     "dtype": {"weak_type"},
+    "shape": {"weak_type"},
     "commitment": {"sharding"},
     "sharding": {"commitment"},
 }
@@ -352,7 +266,7 @@ _CHANGES = {
     "torch-changing-scalar": "pass it as a tensor; a loop or a branch that depends on it goes"
     " outside of what is compiled",
 }
-_STATIC: dict[_ValueKind, str] = {
+_STATIC: dict[ValueKind, str] = {
     "whole": (
         "pass it as a plain argument (leave it out of static_argnums and static_argnames); where"
         " it makes a shape, pad to a few fixed sizes"
@@ -369,8 +283,9 @@ _STATIC: dict[_ValueKind, str] = {
 }
 """Codes of a static argument, by what its values are."""
 _ONE_RANK = "give it one number of dimensions, with reshape before the call"
+_ONE_START = "begin with an array of the shape and dtype that it has later, such as jnp.zeros"
 _ONE_SHAPE = "pad what is of another size to the same, or leave it out, such as a short last batch"
-_NUMBA: dict[_TypeKind, str] = {
+_NUMBA: dict[TypeKind, str] = {
     "function": "give it one function, or declare a signature with numba.types.FunctionType",
     "length": "pass an array instead of a tuple of changing length",
     "ndim": _ONE_RANK,
@@ -400,39 +315,21 @@ _ATTRIBUTES = ("self.", "len(self.")
 _ATTRIBUTE = "keep it as a tensor (a buffer), or outside of what is compiled"
 _OTHER = "choose by it outside of what is compiled"
 
-_OF_CAUSE: dict[CauseKind, tuple[str, int]] = {
-    "static": ("varying-static-arg", 3),
-    "shape": ("shape-change", 4),
-    "dtype": ("dtype-change", 1),
-    "weak_type": ("weak-type-flip", 1),
-    "tree": ("tree-change", 2),
-    "type": ("numba-signatures", 2),
-    "commitment": ("recompile-by-commitment", 1),
-    "sharding": ("recompile-by-commitment", 1),
-    "context": ("context-change", 1),
-    "transform": ("transform-of-traced", 4),
-    "new_function": ("fresh-callable", 2),
-    "guard": ("recompile", 3),
-    "unknown": ("recompile", 3),
+_PATTERNS: dict[CauseKind, str] = {
+    "static": "varying-static-arg",
+    "shape": "shape-change",
+    "dtype": "dtype-change",
+    "weak_type": "weak-type-flip",
+    "tree": "tree-change",
+    "type": "numba-signatures",
+    "commitment": "recompile-by-commitment",
+    "sharding": "recompile-by-commitment",
+    "context": "context-change",
+    "transform": "transform-of-traced",
+    "new_function": "fresh-callable",
+    "guard": "recompile",
+    "unknown": "recompile",
 }
-"""The pattern, and how often a cause must have made a function compile again to be reported: a
-few static values and a few shapes are what they are for."""
-_MANY_SIZES = 8
-"""The same of a static argument that makes shapes."""
-_MANY_VARIANTS = 4
-"""The same of functions that are made with other numbers or texts, and each used several times."""
-_MAKERS = frozenset(
-    (
-        *("arange", "linspace", "zeros", "ones", "full", "empty", "eye", "identity", "logspace"),
-        *("reshape", "broadcast_to", "range", "tile", "repeat", "split", "iota", "meshgrid"),
-    )
-)
-_SIZED = frozenset({"shape", "length", "num", "total_repeat_length"})
-"""Functions, and arguments of functions, by which sizes are made."""
-_DEAR_S, _DEAR_SHARE = 1.0, 0.1
-"""Seconds, and share of the run, from which a single shorter input is reported."""
-_FEW, _USED_AGAIN = 16, 3
-"""Functions that are kept, and calls of each, for them to be made on purpose."""
 _MOST_NAMED = 2
 """Arguments that are named besides the one that changed most often."""
 _BOTH_TOLD: set[CauseKind] = {"static", "dtype", "weak_type", "type", "context", "new_function"}
@@ -453,129 +350,17 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     limits = _limits(trace)
     for (site, name, kind), calls in groups.items():
         after = limits.get(_code_of(calls[0].function))
-        fewest = _fewest(trace, kind, calls)
-        is_worth = len(calls) >= fewest or (after is not None and kind != "unknown")
-        is_worth |= kind in {"shape", "type"} and _are_dear(trace, kind, calls)
-        if is_worth and not _are_kept(trace, site, kind, calls):
+        has_given_up = after is not None and kind != "unknown"
+        if has_given_up or not is_meant(trace, site, kind, calls):
             for one in _blamed(kind, calls):
                 yield _finding(trace, site, name, one, after)
-
-
-def _fewest(trace: ProcessTrace, kind: CauseKind, calls: Sequence[CompiledCall]) -> int:
-    """Return how often a cause must have made a function compile again to be reported."""
-    if kind == "static" and _make_sizes(trace, calls):
-        return _MANY_SIZES
-    if kind == "new_function" and _are_variants(trace, calls):
-        return _MANY_VARIANTS
-    if kind == "type" and _are_precisions(trace, calls):
-        return _MANY_VARIANTS
-    return _OF_CAUSE[kind][1]
-
-
-def _are_variants(trace: ProcessTrace, calls: Sequence[CompiledCall]) -> bool:
-    """Say whether function objects hold what differs, and each is called several times."""
-    name = calls[0].short_name
-    n_calls = sum(one.n for one in trace.places_of("jitted") if one.name == name)
-    held = all(one.cause.held for one in calls)
-    return held and n_calls >= _USED_AGAIN * (len(calls) + 1)
-
-
-def _are_precisions(trace: ProcessTrace, calls: Sequence[CompiledCall]) -> bool:
-    """Say whether a function was called several times with arrays of each of a few dtypes."""
-    n_calls = sum(one.n for one in trace.places_of("numba") if one.name == calls[0].short_name)
-    of_dtypes = all(
-        _is_dtype_alone(one) for call in calls for one in call.differences if one.kind == "type"
-    )
-    return of_dtypes and n_calls >= _USED_AGAIN * (len(calls) + 1)
-
-
-def _is_dtype_alone(one: CallDifference) -> bool:
-    before, now = _ARRAY.fullmatch(one.before), _ARRAY.fullmatch(one.now)
-    if before is None or now is None or before["dtype"] == now["dtype"]:
-        return False
-    return one.before.replace(before["dtype"], "") == one.now.replace(now["dtype"], "")
-
-
-def _make_sizes(trace: ProcessTrace, calls: Sequence[CompiledCall]) -> bool:
-    """Say whether a static argument is the size of what the function makes: it can't be another.
-
-    So are the grids of a study.
-    """
-    path, line = calls[0].function.path, calls[0].function.line
-    function = trace.sources.function(path or "", line or 0)
-    differing = [one for call in calls for one in call.differences if one.kind == "static"]
-    if any(_kind_of_values(one.before, one.now) not in {"whole", "sizes"} for one in differing):
-        return False
-    names = {one.argument for one in differing}
-    return function is not None and all(
-        any(
-            isinstance(one, ast.Call)
-            and (called(one) in _MAKERS or any(each.arg in _SIZED for each in one.keywords))
-            and any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(one))
-            for one in ast.walk(function)
-        )
-        for name in names
-    )
-
-
-def _are_dear(trace: ProcessTrace, kind: CauseKind, calls: Sequence[CompiledCall]) -> bool:
-    """Say whether a share of the run that matters went into a single input that is hardly another.
-
-    That is a shorter one, or one that only lies otherwise in memory. Several sizes are mostly
-    meant, such as grids of a study or buckets of lengths.
-    """
-    is_alike = _is_shorter if kind == "shape" else _is_laid_out_otherwise
-    found = [is_alike(one) for one in calls[0].differences]
-    if len(calls) > 1 or not (all(found) if kind == "shape" else any(found)):
-        return False
-    return calls[0].total_s >= max(_DEAR_S, _DEAR_SHARE * trace.lasted_s)
-
-
-def _is_laid_out_otherwise(one: CallDifference) -> bool:
-    """Say whether an array of the same numbers lies otherwise in memory, or is only read."""
-    before, now = _ARRAY.fullmatch(one.before), _ARRAY.fullmatch(one.now)
-    return (
-        before is not None
-        and now is not None
-        and before["dtype"] == now["dtype"]
-        and one.before != one.now
-    )
-
-
-def _is_shorter(one: CallDifference) -> bool:
-    """Say whether an array is only shorter than before, as the last batch is."""
-    before, now = (_sizes(text) for text in (one.before, one.now))
-    if one.kind != "shape" or not before or not now:
-        return False
-    return now[0] < before[0] and now[1:] == before[1:]
-
-
-def _sizes(written: str) -> list[int]:
-    """Return the sizes of an array that is written as ``f32[2,3]``."""
-    found = re.fullmatch(r"\w+\[([\d,]+)\]", written)
-    return [] if found is None else [int(one) for one in found[1].split(",")]
-
-
-def _are_kept(
-    trace: ProcessTrace, site: SourceLine, kind: CauseKind, calls: list[CompiledCall]
-) -> bool:
-    """Say whether these are a few functions that the program has made once and calls again.
-
-    A program that makes them anew in each turn keeps one at a time.
-    """
-    cause = calls[-1].cause
-    if kind != "new_function" or cause.n_kept != (cause.n_objects or 0):
-        return False
-    if not trace.sees_calls:
-        return len(calls) < _FEW
-    return trace.n_calls(site, calls[0].short_name) >= _USED_AGAIN * (len(calls) + 1)
 
 
 def _finding(
     trace: ProcessTrace, site: SourceLine, name: str, group: _Blamed, after: Reason | None
 ) -> Finding:
     calls = group.calls
-    is_first_seen = _is_first_seen(trace, calls[0])
+    is_first_seen = first_of(trace, calls[0]) is not None
     cause = _cause(group, is_first_seen=is_first_seen)
     says = because(
         _code(group, cause),
@@ -609,7 +394,7 @@ def _untold(group: _Blamed, cause: Cause) -> Reason | None:
         return because("saving_other", other_names=group.others)
     is_value = group.kind in {"static", "new_function"} and cause.argument
     # Each text is compiled for itself in any case.
-    if is_value and _kind_of_values(cause.before, cause.now) == "text":
+    if is_value and kind_of_values(cause.before, cause.now) == "text":
         return because("doctor_depends")
     return None
 
@@ -631,23 +416,13 @@ def _more(group: _Blamed) -> Iterator[Reason]:
         yield because("doctor_more", n_arguments=len(more) - _MOST_NAMED)
 
 
-def _is_first_seen(trace: ProcessTrace, call: CompiledCall) -> bool:
-    """Say whether what was compiled first is seen too: it may have been before a block began."""
-    where = _where(call)
-    return any(one.cause.kind == "first" and _where(one) == where for one in trace.calls)
-
-
-def _where(call: CompiledCall) -> tuple[object, ...]:
-    return call.framework, *_code_of(call.function)
-
-
 def _code(group: _Blamed, cause: Cause) -> str:
     """Return which words fit."""
     if any(one.fixed for call in group.calls for one in call.differences[:1]):
         return "doctor_no_array"  # a package has made it static, not the user
     if group.kind == "new_function" and cause.argument:
         return "doctor_new_closure"
-    if group.kind == "type" and _kind_of_types(cause.before, cause.now) == "function":
+    if group.kind == "type" and kind_of_types(cause.before, cause.now) == "function":
         return "doctor_functions"
     if group.kind == "static" and group.calls[0].framework == "torch":
         return _code_of_value(cause.now)
@@ -678,7 +453,7 @@ def _pattern(
         return "torch-changing-scalar"
     if kind == "new_function" and _made_in_loop(trace, site, calls[0]):
         return "jit-in-loop"
-    return _OF_CAUSE[kind][0]
+    return _PATTERNS[kind]
 
 
 def _made_in_loop(trace: ProcessTrace, site: SourceLine, call: CompiledCall) -> bool:
@@ -711,10 +486,10 @@ def _advice(finding: Finding, before: str, now: str) -> str:
     if finding.pattern == "recompile":
         return _TELLS.get(finding.framework, general)
     if finding.pattern == "numba-signatures":
-        return _NUMBA[_kind_of_types(before, now)]
+        return _NUMBA[kind_of_types(before, now)]
     if general == _CHANGES["shape-change"] and finding.n == 1:
         return _ONE_SHAPE
-    kind = _kind_of_values(before, now)
+    kind = kind_of_values(before, now)
     if finding.pattern != "varying-static-arg":
         return general
     is_number = kind in {"whole", "number"}
@@ -722,9 +497,9 @@ def _advice(finding: Finding, before: str, now: str) -> str:
 
 
 def _general(pattern: str, before: str, now: str) -> str:
-    if pattern == "shape-change" and not _have_one_rank(before, now):
-        return _ONE_RANK
-    if pattern == "tree-change" and _hold_objects(before, now):
+    if pattern == "shape-change" and not have_one_rank(before, now):
+        return _ONE_START if before.startswith("Python ") else _ONE_RANK
+    if pattern == "tree-change" and hold_objects(before, now):
         return _ONE_OBJECT
     return _CHANGES[pattern]
 
@@ -750,7 +525,7 @@ def _with_arguments(finding: Finding, before: str, now: str) -> str:
     held = held[says.code != "doctor_new_closure" :]
     is_named = all(map(str.isidentifier, held))
     given = ", ".join(f"`{one}`" for one in held) if is_named else "what it holds"
-    is_text = bool(before or now) and _kind_of_values(before, now) == "text"
+    is_text = bool(before or now) and kind_of_values(before, now) == "text"
     what = "a static argument" if is_text else "an argument"
     change = _CHANGES[finding.pattern].partition(", and keep")[0]
     return f"{change}, and give it {given} as {what}: else it keeps the first value"
@@ -762,7 +537,7 @@ RULE = Rule(
     changes=_CHANGES,
     change=_change,
     compiled_again={
-        *(pattern for pattern, _ in _OF_CAUSE.values()),
+        *_PATTERNS.values(),
         "jit-in-loop",
         "torch-changing-scalar",
     },

@@ -1,18 +1,22 @@
-"""Functions that many processes of a program compile, each for itself."""
+"""What many processes of a program compile or import, each for itself."""
 
 from __future__ import annotations
 
+import ast
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
+from coldwarm.doctor.source_code import called
+from coldwarm.doctor.time_account import import_s
+from coldwarm.doctor.trace import DebugSettings, Framework
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from coldwarm.contracts.doctor import Finding
-    from coldwarm.doctor.trace import CompiledCall, ProcessTrace
+    from coldwarm.doctor.trace import CompiledCall, ProcessTrace, SourceLine
 
 
 _REASONS = {
@@ -20,6 +24,8 @@ _REASONS = {
     " each for itself, such as {function}: {spent_s:time}, added up",
     "doctor_each_jax": "{n_processes} processes compiled {n_functions:# function} of JAX's, each"
     " for itself, such as {function}: {spent_s:time}, added up",
+    "doctor_each_imports": "{n_processes} processes were started that imported packages, each for"
+    " itself: {spent_s:time}, added up",
     "doctor_side_by_side": "the processes may run side by side",
 }
 _ADVICE = {
@@ -30,9 +36,14 @@ _ADVICE = {
 }
 _CHANGES = {
     "compiled-per-process": "keep what is compiled on disk, or keep the processes",
+    "imported-per-process": "start the processes once, and give them work again and again",
 }
 _FEWEST = 4
 """Processes: as many as a small pool has, and their parent, compile at once."""
+_MANY, _OFTEN = 8, 3
+"""Processes, and those for each processor, from which on they are started again and again."""
+_POOLS = {"Pool", "ProcessPoolExecutor", "Process", "spawn"}
+"""Functions that start them."""
 _LEAST_SHARE, _LEAST_S = 0.05, 1.0
 """Least share of the run, and seconds, to be reported."""
 
@@ -51,6 +62,37 @@ def _across(processes: Sequence[ProcessTrace]) -> Iterator[Finding]:
         many = [by_process for by_process in groups.values() if len(by_process) >= _FEWEST]
         if many:
             yield from _finding(processes, framework, many)
+    yield from _imported(processes)
+
+
+def _imported(processes: Sequence[ProcessTrace]) -> Iterator[Finding]:
+    """Name the line that starts processes again and again, of which each imports its packages."""
+    first, *others = processes
+    times = [seconds for one in others if (seconds := import_s(one))]
+    spent_s = sum(times)
+    n_processors = max((row.processors for row in first.rows_of(DebugSettings)), default=1)
+    is_often = len(times) >= max(_MANY, _OFTEN * n_processors)
+    site = next(_starts(first), None)
+    if not is_often or spent_s < max(_LEAST_S, _LEAST_SHARE * first.lasted_s) or site is None:
+        return
+    yield first.finding(
+        "imported-per-process",
+        site,
+        because("doctor_each_imports", n_processes=len(times), spent_s=spent_s),
+        framework=next((one.name for one in first.rows_of(Framework)), "jax"),
+        n=len(times),
+        cost_s=spent_s,
+        no_saving=because("doctor_side_by_side"),
+    )
+
+
+def _starts(trace: ProcessTrace) -> Iterator[SourceLine]:
+    """Yield the lines of the program that start processes."""
+    paths = {one.path for spot, _ in trace.spent for one in spot.stack}
+    for path in sorted(paths):
+        for node in trace.sources.nodes(path):
+            if isinstance(node, ast.Call) and called(node) in _POOLS:
+                yield trace.line_at(path, node.lineno)
 
 
 def _finding(

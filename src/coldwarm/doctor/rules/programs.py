@@ -28,17 +28,27 @@ _REASONS = {
     "doctor_equations": "this loop gave {n_equations} of the {n_all:# equation} of {function}",
     "doctor_written_out": "compiling {function} took {spent_s:time}: torch.compile writes out the"
     " turns of this loop one after the other",
+    "doctor_unpaid": "compiling took {spent_s:time}, most of it {function}, and all that the"
+    " program did after that {ran_s:time}: it pays only if that takes longer than both without"
+    " torch.compile",
     "doctor_more_programs": "it is written out in {n_programs:# more program}",
     "doctor_donation": "{function} takes {argument_names} and gives it back in other memory:"
     " {state_bytes:size} that it could use again",
+    "doctor_all_branches": "below vmap the condition here is another for each element, so"
+    " {function} computes all branches each time, with {operation_names} in them",
+    "doctor_kept_steps": "{function} keeps all {n_steps} steps of this scan, {kept_bytes:size},"
+    " and uses one of them",
     "saving_turns": "what the loop took to compile, by its share of the equations, less one turn"
     " of {n_turns}",
     "doctor_memory": "it costs memory",
+    "doctor_little_copied": "it costs memory alone: to copy it in all these calls takes little",
 }
 _ADVICE = {
     "doctor_written_out": "compile what one turn does, and call that in a loop outside of it",
 }
 _PARAMETERS = {
+    "doctor_all_branches": "function operation_names",
+    "doctor_kept_steps": "function n_steps kept_bytes",
     "doctor_equations": "function n_equations n_all",
     "doctor_donation": "function state_bytes argument_names",
 }
@@ -46,17 +56,29 @@ _CHANGES = {
     "list-argument": "make it one array with jnp.asarray before the call",
     "large-constant-capture": "pass the array as an argument",
     "python-loop-unrolled": "use jax.lax.scan or jax.lax.fori_loop for the loop",
+    "cond-under-vmap": "let the condition be the same for all: keep what it asks out of what vmap"
+    " maps (in_axes=None), or ask outside of vmap",
+    "scan-keeps-steps": "carry what is used, and let the body give None for each step",
+    "compile-unpaid": "leave torch.compile out of runs that are as short as this",
     "no-donation": "give the memory away: jax.jit(…, donate_argnums=…)",
 }
 
 
 _LARGE_BYTES = 2**20
 """Least size of constants, and of state that could be given away."""
+_COPIED_BYTES_S, _LITTLE_SHARE = 5e9, 0.01
+"""What a processor copies in a second, and the share of the run that is little."""
+_VERY_LARGE_BYTES = 2**28
+"""Size of state from which on its memory is scarce."""
+_KEPT_BYTES = 16 * 2**20
+"""The same of steps of a scan that are kept and not used."""
 _FEWEST_EQUATIONS = 100
 _FEWEST_TURNS = 16
 """Least size of a loop that was written out to be reported: equations, and turns."""
 _DEAR_S, _DEAR_SHARE = 5.0, 0.3
 """Seconds, and share of the run, from which what PyTorch took to compile a loop is reported."""
+_UNPAID = 3
+"""How often as long as all that comes after it PyTorch's compiling has to take to be reported."""
 _FEWEST_CALLS = 3
 _FEWEST_NUMBERS = 64
 
@@ -87,6 +109,7 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
         found = [_list(trace, call.site, call)]
         if program is not None:
             found += [_constants(trace, call, program), _not_donated(trace, call, program)]
+            found += [*_all_branches(trace, call, program), *_kept_steps(trace, call, program)]
             for site, loop in _loop_of(trace, call, program):
                 unrolled.setdefault(site, []).append(loop)
         for one in filter(None, found):
@@ -96,25 +119,43 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
                 yield one
     for site, loops in unrolled.items():
         yield _unrolled(trace, site, loops)
-    yield from _written_out(trace)
+    yield from _of_torch(trace)
 
 
-def _written_out(trace: ProcessTrace) -> Iterator[Finding]:
+def _of_torch(trace: ProcessTrace) -> Iterator[Finding]:
+    """Name loops that were written out, or else that compiling took longer than it can bring."""
+    calls = [one for one in trace.calls if one.framework == "torch"]
+    written_out = list(_written_out(trace, calls))
+    yield from written_out
+    # What is compiled again and again is named by its cause.
+    n_again = Counter(one.name for one in calls if one.again_for is not None)
+    calls = [one for one in calls if n_again[one.name] <= 1]
+    spent_s = sum(one.total_s for one in calls)
+    if written_out or spent_s < _DEAR_S:
+        return
+    begin_s = min(span[0] for one in calls for span in one.spans)
+    ran_s = trace.ran_s(begin_s)
+    most = max(calls, key=lambda one: one.total_s)
+    if spent_s >= _UNPAID * ran_s and most.site is not None:
+        yield trace.finding(
+            "compile-unpaid",
+            most.site,
+            because("doctor_unpaid", function=most.name, spent_s=spent_s, ran_s=ran_s),
+            framework="torch",
+            cost_s=spent_s,
+            no_saving=because("doctor_depends"),
+        )
+
+
+def _written_out(trace: ProcessTrace, calls: Iterable[CompiledCall]) -> Iterator[Finding]:
     """Name loops of PyTorch's functions that took a large part of the run to compile."""
     least_s = max(_DEAR_S, _DEAR_SHARE * trace.lasted_s)
     done: set[SourceLine] = set()
-    for call in trace.calls:
+    for call in calls:
         place = call.definition
-        if call.framework != "torch" or place is None or call.total_s < least_s:
+        if place is None or call.total_s < least_s:
             continue
-        function = trace.sources.function(place.path, place.line)
-        for node in ast.walk(function) if function is not None else ():
-            # A loop over layers is what a network is made of.
-            if not isinstance(node, ast.For) or not isinstance(node.iter, ast.Call):
-                continue
-            if called(node.iter) != "range":
-                continue
-            site = SourceLine(place.path, node.lineno, call.name)
+        for site in _counting_loops(trace, place, call.name):
             if site not in done:
                 done.add(site)
                 says = because("doctor_written_out", function=call.name, spent_s=call.total_s)
@@ -126,6 +167,16 @@ def _written_out(trace: ProcessTrace) -> Iterator[Finding]:
                     cost_s=call.total_s,
                     no_saving=because("doctor_depends"),
                 )
+
+
+def _counting_loops(trace: ProcessTrace, place: SourceLine, name: str) -> Iterator[SourceLine]:
+    """Yield the loops over numbers in a function; one over layers is what a network is made of."""
+    function = trace.sources.function(place.path, place.line)
+    for node in ast.walk(function) if function is not None else ():
+        if not isinstance(node, ast.For) or not isinstance(node.iter, ast.Call):
+            continue
+        if called(node.iter) == "range":
+            yield SourceLine(place.path, node.lineno, name)
 
 
 def _list(trace: ProcessTrace, site: SourceLine, call: CompiledCall) -> Finding | None:
@@ -175,6 +226,66 @@ def _constants(trace: ProcessTrace, call: CompiledCall, program: LoweredProgram)
         cost_s=call.total_s,
         no_saving=because("doctor_depends"),
     )
+
+
+def _all_branches(
+    trace: ProcessTrace, call: CompiledCall, program: LoweredProgram
+) -> Iterator[Finding]:
+    """Name where branches are computed that were not chosen, if something in them takes long."""
+    for site in program.asking:
+        asking = [
+            one
+            for one in trace.sources.nodes(site.path)
+            if isinstance(one, ast.Call)
+            and called(one) in {"cond", "switch"}
+            and one.lineno <= site.line <= (one.end_lineno or one.lineno)
+        ]
+        names = sorted(
+            {
+                operation
+                for operation, chain in program.heavy
+                for one in asking
+                if any(_is_in_branch(one, site, each) for each in chain)
+            }
+        )
+        if names:
+            says = because("doctor_all_branches", function=call.name, operation_names=names)
+            no_figure = because("doctor_depends")
+            yield trace.finding(
+                "cond-under-vmap", site, says, framework=call.framework, no_figure=no_figure
+            )
+
+
+def _is_in_branch(asking: ast.Call, site: SourceLine, at: SourceLine) -> bool:
+    """Say whether a line is in a function that is given as a branch, or written there."""
+    if at.path == site.path and asking.lineno < at.line <= (asking.end_lineno or 0):
+        return True
+    given = (*asking.args[1:], *(one.value for one in asking.keywords))
+    names = {
+        one.id if isinstance(one, ast.Name) else one.attr
+        for each in given
+        for one in ast.walk(each)
+        if isinstance(one, (ast.Name, ast.Attribute))
+    }
+    return at.function.rpartition(".")[2] in names
+
+
+def _kept_steps(
+    trace: ProcessTrace, call: CompiledCall, program: LoweredProgram
+) -> Iterator[Finding]:
+    for site, n_steps, n_bytes in program.kept_steps:
+        if n_bytes >= _KEPT_BYTES:
+            says = because(
+                "doctor_kept_steps", function=call.name, n_steps=n_steps, kept_bytes=n_bytes
+            )
+            yield trace.finding(
+                "scan-keeps-steps",
+                site,
+                says,
+                framework=call.framework,
+                n=n_steps,
+                no_figure=because("doctor_memory"),
+            )
 
 
 def _loop_of(
@@ -246,7 +357,10 @@ def _not_donated(
             says = because(
                 "doctor_donation", function=call.name, state_bytes=n_bytes, argument_names=names
             )
-            memory = because("doctor_memory")
+            copied_s = n_calls * n_bytes / _COPIED_BYTES_S
+            is_little = trace.sees_calls and copied_s < _LITTLE_SHARE * trace.lasted_s
+            is_little &= n_bytes < _VERY_LARGE_BYTES
+            memory = because("doctor_little_copied" if is_little else "doctor_memory")
             return trace.finding(
                 "no-donation",
                 stack[0],
@@ -291,5 +405,5 @@ RULE = Rule(
     findings=_findings,
     codes=Codes(_REASONS, _ADVICE, _PARAMETERS),
     changes=_CHANGES,
-    sizes={"list-argument", "python-loop-unrolled"},
+    sizes={"list-argument", "python-loop-unrolled", "scan-keeps-steps"},
 )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import Codes, because
@@ -15,7 +16,7 @@ from coldwarm.doctor.rules.reads import is_needed
 from coldwarm.doctor.source_code import called
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from coldwarm.contracts.doctor import Finding
     from coldwarm.contracts.reasons import Reason
@@ -201,7 +202,7 @@ def _block_that_calls(trace: ProcessTrace, name: str) -> SourceLine | None:
 def _of_jit(trace: ProcessTrace) -> Iterator[Finding]:
     for one in trace.places_of("jitted"):
         turned = trace.turned(one.stack)
-        if turned is None or one.n < _FEWEST:
+        if turned is None or one.n < _FEWEST or _is_handed_over(trace, one.stack, turned):
             continue
         each_s = one.counts[1] / 1e9 / one.n
         carried = _is_carried(trace, turned, one)
@@ -215,6 +216,21 @@ def _of_jit(trace: ProcessTrace) -> Iterator[Finding]:
             n, name = one.n, one.name
             says = because(code, function=name, n_calls=n, each_s=each_s, spent_s=spent_s)
             yield _finding(trace, "jit-call-per-element", one.site, says, "jax")
+
+
+def _is_handed_over(trace: ProcessTrace, stack: Sequence[SourceLine], turned: SourceLine) -> bool:
+    """Say whether a line gives a function to another one, such as SciPy's, that calls it."""
+    for inner, outer in pairwise(stack[: stack.index(turned) + 1]):
+        name = inner.function.rpartition(".")[2]
+        given = {
+            last
+            for call in _calls_at(trace.sources.nodes(outer.path), outer.line)
+            for one in _given(call)
+            if (last := one.rpartition(".")[2]) == name
+        }
+        if given:
+            return True
+    return False
 
 
 def _is_for_host(trace: ProcessTrace, turned: SourceLine) -> bool:
@@ -261,7 +277,7 @@ def _keeps(trace: ProcessTrace, site: SourceLine) -> bool:
     return any("." in name for name in given & _stored(nodes))
 
 
-def _calls_at(nodes: Sequence[ast.AST], line: int) -> list[ast.Call]:
+def _calls_at(nodes: Iterable[ast.AST], line: int) -> list[ast.Call]:
     return [
         node
         for node in nodes
