@@ -1,0 +1,306 @@
+"""What is done in vain: below vmap, for gradients, by settings left on, by what is started anew."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from typing import Any
+
+import pytest
+from tests.doctor import journals
+from tests.doctor.test_looked_at import END_S, FILE, patterns, seen
+
+from coldwarm.doctor.judge import findings_across
+from coldwarm.doctor.source_code import SourceFiles
+from coldwarm.doctor.trace import ProcessTrace
+
+CHOICE = """
+def costly(x):
+    return jnp.linalg.eigh(x)[1]
+
+def step(x, n):
+    return jax.lax.cond(n % 9 == 0, costly,
+                        lambda x: x + {term}, x)
+
+work(xs, ns)
+"""
+COSTLY, WRITTEN, ELSEWHERE = (FILE, 3, "costly"), (FILE, 7, "step.<locals>.<lambda>"), (FILE, 9, "")
+
+
+@pytest.mark.parametrize(
+    ("asking", "heavy", "named"),
+    [
+        ([(FILE, 6, "step")], [("eigh", [COSTLY])], True),
+        ([(FILE, 6, "step")], [("sort", [WRITTEN])], True),
+        ([(FILE, 6, "step")], [("scan", [ELSEWHERE])], False),  # beside what is asked
+        ([(FILE, 6, "step")], [], False),
+        ([], [("eigh", [COSTLY])], False),
+    ],
+)
+def test_branches_that_are_all_computed_are_named(
+    asking: list[Any], heavy: list[Any], *, named: bool
+) -> None:
+    program = {"equations": 9, "asking": asking, "heavy": heavy}
+    more = [journals.call(1), journals.stage(1, 0.0, {"compile": 0.1}, program=program)]
+    found = seen(CHOICE.format(term=1), more=more)
+    assert patterns(found) == [("cond-under-vmap", 6, None)] * named
+
+
+@pytest.mark.parametrize(("n_bytes", "named"), [(2**26, True), (2**20, False)])
+def test_steps_that_are_kept_for_nothing_are_named(n_bytes: int, *, named: bool) -> None:
+    program = {"equations": 9, "kept_steps": [((FILE, 3, "step"), 400, n_bytes)]}
+    more = [journals.call(1), journals.stage(1, 0.0, {"compile": 0.1}, program=program)]
+    found = seen("\n" * 5, more=more)
+    assert [(one.pattern, one.n) for one in found] == [("scan-keeps-steps", 400)] * named
+
+
+def looked_into(function: Any, *arguments: Any) -> dict[str, Any]:
+    """Return what is told of a program of JAX's, for a function of this file."""
+    jax = pytest.importorskip("jax")
+    from coldwarm.doctor.record import jaxprs
+
+    told = jaxprs.looked_into((jax.make_jaxpr(function)(*arguments), ()))
+    assert told is not None
+    return told
+
+
+def test_jax_tells_where_all_branches_are_computed() -> None:
+    jax = pytest.importorskip("jax")
+    jnp, lax = jax.numpy, jax.lax
+
+    def costly(x: Any) -> Any:
+        return jnp.linalg.eigh(x)[1]
+
+    def one(x: Any, n: Any) -> Any:
+        return lax.cond(n > 1, costly, lambda x: x, x)
+
+    xs, ns = jnp.ones((3, 4, 4)), jnp.arange(3)
+    apart = looked_into(jax.jit(jax.vmap(one)), xs, ns)
+    assert [line[2].rpartition(".")[2] for line in apart["asking"]] == ["one"]
+    assert ["costly"] in [
+        [line[2].rpartition(".")[2] for line in chain[:1]]
+        for name, chain in apart["heavy"]
+        if name == "eigh"
+    ]
+    # The same condition for all, and a choice by element without lax.cond.
+    together = looked_into(jax.jit(jax.vmap(one, in_axes=(0, None))), xs, 2)
+    chosen = looked_into(jax.jit(lambda x: jnp.where(x > 0, jnp.linalg.eigh(x)[1], x)), xs[0])
+    assert together["asking"] == chosen["asking"] == []
+
+
+@pytest.mark.parametrize(
+    ("used", "named"),
+    [
+        (lambda last, ys: last + ys[-1], True),
+        (lambda last, ys: ys[7], True),
+        (lambda last, ys: ys, False),
+        (lambda last, ys: ys[::50], False),
+        (lambda last, ys: last + ys.sum(), False),
+        (lambda last, ys: last, False),  # what nobody uses is not kept
+    ],
+)
+def test_jax_tells_which_steps_are_kept_for_nothing(used: Any, *, named: bool) -> None:
+    jax = pytest.importorskip("jax")
+
+    def run(x: Any) -> Any:
+        last, ys = jax.lax.scan(lambda c, _: (c * 0.5, c), x, None, length=100)
+        return used(last, ys)
+
+    told = looked_into(jax.jit(run), jax.numpy.ones(1000))["kept_steps"]
+    assert [numbers for _, *numbers in told] == [[100, 400_000]] * named
+
+
+FIT = """
+from scipy.optimize import minimize
+
+def cost(x):
+    return float(work(x))
+
+found = minimize({given})
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ("cost, x0", True),
+        ("cost, x0, method='BFGS'", True),
+        ("cost, x0, jac='2-point'", True),
+        ("cost, x0, jac=True", False),
+        ("cost, x0, (), 'BFGS', gradient", False),
+        ("cost, x0, method='Nelder-Mead'", False),
+        ("cost, x0, (), 'Powell'", False),
+        ("cost, x0, method=chosen", False),
+        ("cost, x0, **options", False),
+    ],
+)
+def test_gradients_from_differences_are_named(given: str, *, named: bool) -> None:
+    text = FIT.format(given=given)
+    stack = [[FILE, 5, "cost"], [FILE, 7, "<module>"]]
+    spot = {"kind": "spot", "at_s": journals.BEGIN_S, "number": 1, "stack": stack, "below": ""}
+    began = journals.BEGIN_S + 1.0
+    row = {"kind": "looks", "at_s": began, "begin_s": began, "runs": [[1, 3.0]]}
+    more = [journals.call(1, stack=stack), journals.stage(1, 0.0, {"compile": 0.1}), spot, row]
+    found = [one for one in seen(text, more=more) if one.pattern == "finite-differences"]
+    assert patterns(found) == [("finite-differences", 7, 3.0)] * named
+    other = text.replace("from scipy.optimize", "from ours")
+    assert not [one for one in seen(other, more=more) if one.pattern == "finite-differences"]
+
+
+SETTING = "{line}\nwork(1)\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "row", "named"),
+    [
+        ("jax.config.update('jax_debug_nans', True)", {"on": ["jax_debug_nans"]}, True),
+        ("jax.config.update('jax_debug_nans', True)", {"on": []}, False),  # off again
+        ("import jax", {"on": ["jax_debug_nans"]}, False),  # set from outside
+        ("torch.autograd.set_detect_anomaly(True)", {"on": ["set_detect_anomaly"]}, True),
+        ("torch.set_num_threads(16)", {"threads": 16, "processors": 2}, True),
+        ("torch.set_num_threads(2)", {"threads": 2, "processors": 2}, False),
+        ("import torch", {"threads": 16, "processors": 2}, False),
+    ],
+)
+def test_settings_that_were_left_on_are_named(
+    line: str, row: dict[str, Any], *, named: bool
+) -> None:
+    more = [{"kind": "debugging", "at_s": journals.BEGIN_S, **row}]
+    found = seen(SETTING.format(line=line), looks=[(2, "", 1.0)], more=more)
+    assert [one.line for one in found] == [1] * named
+
+
+def test_settings_are_told_at_the_end() -> None:
+    from tests import started
+
+    text = """
+        import jax
+        import torch
+        from coldwarm.doctor.record.debug_settings import debugging
+
+        jax.config.update("jax_debug_nans", True)
+        torch.autograd.set_detect_anomaly(True)
+        torch.set_num_threads(64)
+        told = debugging()
+        print(told["on"], told["threads"], told["processors"] > 0)
+    """
+    pytest.importorskip("jax")
+    pytest.importorskip("torch")
+    done = started.python([sys.executable, "-c", textwrap.dedent(text)], timeout_s=240)
+    assert done.stdout.decode().split("\n")[0] == "['jax_debug_nans', 'set_detect_anomaly'] 64 True"
+
+
+@pytest.mark.parametrize(
+    ("options", "named"), [("debug=True", True), ("cache=True", False), ("debug=False", False)]
+)
+def test_options_of_numba_that_check_every_index_are_named(options: str, *, named: bool) -> None:
+    function = {"name": "work", "path": FILE, "line": 1, "whose": "user"}
+    call = journals.call(1, framework="numba", stack=[[FILE, 5, "<module>"]], function=function)
+    text = f"@njit({options})\ndef work(x):\n    return x\n\nwork(1)\n"
+    found = seen(text, more=[call, journals.stage(1, 0.0, {"compile": 0.01})])
+    assert [(one.pattern, one.line) for one in found] == [("debug-setting-on", 1)] * named
+
+
+EPOCHS = "for epoch in range(9):\n    for x, y in loader:\n        step(x, y)\n"
+
+
+@pytest.mark.parametrize(
+    ("below", "seconds", "named"),
+    [
+        ("torch.DataLoader.__iter__", 2.0, "dataloader-restart"),
+        ("torch.DataLoader.__iter__", 0.2, ""),
+        ("torch._BaseDataLoaderIter.__next__", 4.0, "dataloader-wait"),
+        ("torch._BaseDataLoaderIter.__next__", 1.0, ""),  # a tenth of the run
+    ],
+)
+def test_what_a_loader_takes_is_named(below: str, seconds: float, named: str) -> None:
+    found = seen(EPOCHS, looks=[(2, below, seconds)])
+    assert patterns(found) == [(named, 2, seconds)] * bool(named)
+
+
+@pytest.mark.parametrize(("more", "named"), [("", True), (", vectorize=True", False)])
+def test_a_jacobian_by_rows_is_named(more: str, *, named: bool) -> None:
+    found = seen(f"j = jacobian(f, x{more})\n", looks=[(1, "torch.jacobian", 2.0)])
+    assert patterns(found) == [("jacobian-by-rows", 1, 2.0)] * named
+
+
+@pytest.mark.parametrize(
+    ("tuples", "arguments", "seconds", "named"),
+    [
+        ({"TABLE": 800}, {}, 3.0, True),
+        ({}, {"x": "UniTuple(float64 x 300)"}, 3.0, True),
+        ({}, {"x": "UniTuple(float64 x 3)"}, 3.0, False),
+        ({"TABLE": 800}, {}, 0.1, False),
+    ],
+)
+def test_long_tuples_of_numba_are_named(
+    tuples: dict[str, int], arguments: dict[str, str], seconds: float, *, named: bool
+) -> None:
+    function = {"name": "work", "path": FILE, "line": 1, "whose": "user"}
+    call = journals.call(
+        1,
+        framework="numba",
+        function=function,
+        tuples=tuples,
+        signature={"arguments": arguments, "static": {}},
+    )
+    text = "def work(x):\n    return TABLE[x[0]]\n"
+    found = seen(text, more=[call, journals.stage(1, 0.0, {"compile": seconds})])
+    assert [one.pattern for one in found] == ["numba-long-tuple"] * named
+    assert [one.line for one in found] == [2] * named
+
+
+def test_long_tuples_are_seen_in_what_a_function_calls() -> None:
+    numba = pytest.importorskip("numba")
+    from coldwarm.doctor.record.compiled_functions import tuples
+
+    table = tuple(range(100))
+
+    @numba.njit  # type: ignore[untyped-decorator] # Numba has no types
+    def inner(k: int) -> int:
+        return table[k]
+
+    def outer(k: int) -> Any:
+        return inner(k)
+
+    assert tuples(outer) == {"table": 100}
+
+
+@pytest.mark.parametrize(
+    ("compiled_s", "lasted_s", "named"), [(8.0, 10.0, True), (8.0, 14.0, False), (2.0, 2.1, False)]
+)
+def test_compiling_that_cannot_pay_is_named(
+    compiled_s: float, lasted_s: float, *, named: bool
+) -> None:
+    function = {"name": "net", "path": FILE, "line": 1, "whose": "user"}
+    call = journals.call(1, framework="torch", stack=[[FILE, 4, "<module>"]], function=function)
+    rows = [journals.process(), call, journals.stage(1, 0.0, {"compile": compiled_s})]
+    from coldwarm.doctor.judge import findings
+
+    text = "def net(x):\n    return x\n\nnet(1)\n"
+    trace = ProcessTrace.of([*rows, journals.end(lasted_s)], [], SourceFiles({FILE: text}))
+    found = findings(trace)
+    assert [(one.pattern, one.line) for one in found] == [("compile-unpaid", 4)] * named
+
+
+@pytest.mark.parametrize(
+    ("n", "seconds", "named"), [(12, 1.0, True), (3, 9.0, False), (12, 0.01, False)]
+)
+def test_processes_that_are_started_again_and_again_are_named(
+    n: int, seconds: float, *, named: bool
+) -> None:
+    sources = SourceFiles({FILE: "for day in days:\n    pool = Pool(2)\n"})
+    first = [
+        journals.process(),
+        *journals.looks(0.0, ((FILE, 2), "", 1.0)),
+        {"kind": "debugging", "at_s": journals.BEGIN_S, "processors": 2},
+        journals.end(END_S),
+    ]
+    child = [
+        journals.process(pid=5),
+        journals.imported("numba", 0.0, seconds),
+        journals.end(seconds),
+    ]
+    traces = [ProcessTrace.of(rows, [], sources) for rows in [first, *[child] * n]]
+    found = findings_across(traces)
+    assert [(one.pattern, one.line) for one in found] == [("imported-per-process", 2)] * named

@@ -1,0 +1,162 @@
+"""What a program means to compile again is let alone, what it does not is named the first time."""
+
+from __future__ import annotations
+
+import sys
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.doctor import journals
+from tests.doctor.test_blamed import again, differs
+from tests.doctor.test_looks import looked
+
+from coldwarm.doctor.judge import findings
+from coldwarm.doctor.source_code import SourceFiles
+from coldwarm.doctor.trace import ProcessTrace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from coldwarm.contracts.doctor import Finding
+
+FILE = "/a.py"
+RUN = """
+work(probe)
+for x in xs:
+    y = work(x)
+"""
+
+
+def compiled(
+    *calls: tuple[int, dict[str, Any]],
+    text: str = RUN,
+    times: dict[int, int] | None = None,
+    framework: str = "jax",
+    lasted_s: float = 10.0,
+) -> list[Finding]:
+    """Return what is found where lines have compiled something, each for a second.
+
+    ``times``: how often each line has called it.
+    """
+    what = "numba" if framework == "numba" else "jitted"
+    function = {"name": "work", "path": FILE, "line": 1, "whose": "user"}
+    rows: list[dict[str, Any]] = [journals.process()]
+    counts = []
+    for slot, (line, n) in enumerate((times or {}).items()):
+        stack = [[FILE, line, "<module>"]]
+        place = {"kind": "place", "at_s": journals.BEGIN_S, "what": what, "name": "work"}
+        rows.append({**place, "slot": slot * 4, "stack": stack})
+        counts += [n, 0, 0, 0]
+    for at, (line, more) in enumerate(calls):
+        stack = [[FILE, line, "<module>"]]
+        call = journals.call(at, framework=framework, stack=stack, function=function, **more)
+        rows += [call, journals.stage(at, float(at), {"compile": 1.0})]
+    rows.append(journals.end(lasted_s))
+    return findings(ProcessTrace.of(rows, counts, SourceFiles({FILE: text})))
+
+
+DTYPE = again(differs("type", "x", "array(float64, 1d, C)", "array(float32, 1d, C)"))
+
+
+@pytest.mark.parametrize(
+    ("text", "times", "lasted_s", "named"),
+    [
+        (RUN, {2: 1, 4: 50}, 10.0, True),
+        (RUN, {2: 1, 4: 50}, 100.0, False),  # of no matter
+        (RUN, {2: 9, 4: 50}, 10.0, False),  # it is used
+        (RUN.replace("work(probe)", "seen = work(probe)"), {2: 1, 4: 50}, 10.0, False),
+    ],
+)
+def test_a_call_to_warm_up_with_something_else_is_named(
+    text: str, times: dict[int, int], lasted_s: float, *, named: bool
+) -> None:
+    more: dict[str, Any] = {
+        "times": times,
+        "text": text,
+        "lasted_s": lasted_s,
+        "framework": "numba",
+    }
+    found = compiled((2, {}), (4, DTYPE), **more)
+    assert [(one.pattern, one.line) for one in found] == [("numba-signatures", 4)] * named
+
+
+@pytest.mark.parametrize(
+    ("before", "named"), [("Python float", True), ("f32[]", True), ("f32[4]", False)]
+)
+def test_an_argument_that_begins_as_a_number_is_named(before: str, *, named: bool) -> None:
+    changed = again(differs("shape", "v", before, "f32[8]"))
+    found = compiled((4, {}), (4, changed), times={4: 50})
+    assert [one.pattern for one in found] == ["shape-change"] * named
+
+
+def of_dtypes(*names: str) -> list[dict[str, Any]]:
+    """Return calls again in which both arrays have become of another dtype."""
+    return [
+        {
+            **again(*(differs("dtype", name, "f32[3]", f"{now}[3]") for name in names)),
+            "signature": {"arguments": {"a": f"{now}[3]", "b": f"{now}[3]"}, "static": {}},
+        }
+        for now in ("f64",)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("names", "times", "named"),
+    [
+        ("ab", {}, False),  # all of them: another precision
+        ("a", {4: 50}, False),  # both are used
+        ("a", {4: 2}, True),
+    ],
+)
+def test_several_precisions_are_meant(names: str, times: dict[int, int], *, named: bool) -> None:
+    (call,) = of_dtypes(*names)
+    found = compiled((4, {}), (4, call), times=times)
+    assert [one.pattern for one in found] == ["dtype-change"] * named
+
+
+def made_anew(*values: str) -> list[tuple[int, dict[str, Any]]]:
+    held = [{"argument": "weights", "before": one, "now": now} for one, now in pairwise(values)]
+    return [
+        (4, {"cause": {"kind": "new_function", "differences": [], "held": [one]}}) for one in held
+    ]
+
+
+@pytest.mark.parametrize(
+    ("values", "n", "named"),
+    [
+        (["[1]", "[1, 2]", "[3]"], 12, False),
+        (["[1]", "[1, 2]", "[3]"], 3, True),  # each is used once
+        (["[1]", "[2]", "[1]", "[2]"], 90, True),  # the same comes again
+    ],
+)
+def test_variants_that_are_each_used_are_meant(values: list[str], n: int, *, named: bool) -> None:
+    found = compiled((4, {}), *made_anew(*values), times={4: n})
+    assert bool(found) == named
+
+
+KERNELS = """
+    import numpy as np
+    from numba import njit
+
+    @njit
+    def first(x):
+        return x.sum()
+
+    @njit
+    def second(x):
+        return x.mean()
+
+    for dtype in (np.float32, np.float64, np.complex64, np.complex128):
+        data = np.ones(100, dtype)
+        for _ in range(20):
+            for kernel in (first, second):
+                kernel(data)
+"""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="no calls are told of")
+def test_functions_that_one_line_calls_are_counted_each_by_its_name(tmp_path: Path) -> None:
+    pytest.importorskip("numba")
+    report = looked(tmp_path, KERNELS)
+    assert report["findings"] == []
