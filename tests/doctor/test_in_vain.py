@@ -10,7 +10,7 @@ import pytest
 from tests.doctor import journals
 from tests.doctor.test_looked_at import END_S, FILE, patterns, seen
 
-from coldwarm.doctor.judge import findings_across
+from coldwarm.doctor.judge import findings, findings_across
 from coldwarm.doctor.source_code import SourceFiles
 from coldwarm.doctor.trace import ProcessTrace
 
@@ -20,11 +20,13 @@ def costly(x):
 
 def step(x, n):
     return jax.lax.cond(n % 9 == 0, costly,
-                        lambda x: x + {term}, x)
+                        lambda x: x + {term},
+                        made(x))
 
 work(xs, ns)
 """
-COSTLY, WRITTEN, ELSEWHERE = (FILE, 3, "costly"), (FILE, 7, "step.<locals>.<lambda>"), (FILE, 9, "")
+COSTLY, WRITTEN = (FILE, 3, "costly"), (FILE, 7, "step.<locals>.<lambda>")
+OPERAND, ELSEWHERE = (FILE, 8, "made"), (FILE, 11, "")
 
 
 @pytest.mark.parametrize(
@@ -32,6 +34,7 @@ COSTLY, WRITTEN, ELSEWHERE = (FILE, 3, "costly"), (FILE, 7, "step.<locals>.<lamb
     [
         ([(FILE, 6, "step")], [("eigh", [COSTLY])], True),
         ([(FILE, 6, "step")], [("sort", [WRITTEN])], True),
+        ([(FILE, 6, "step")], [("eigh", [OPERAND])], False),  # what is asked with
         ([(FILE, 6, "step")], [("scan", [ELSEWHERE])], False),  # beside what is asked
         ([(FILE, 6, "step")], [], False),
         ([], [("eigh", [COSTLY])], False),
@@ -74,7 +77,7 @@ def test_jax_tells_where_all_branches_are_computed() -> None:
     def one(x: Any, n: Any) -> Any:
         return lax.cond(n > 1, costly, lambda x: x, x)
 
-    xs, ns = jnp.ones((3, 4, 4)), jnp.arange(3)
+    xs, ns = jnp.ones((30, 9, 9)), jnp.arange(30)
     apart = looked_into(jax.jit(jax.vmap(one)), xs, ns)
     assert [line[2].rpartition(".")[2] for line in apart["asking"]] == ["one"]
     assert ["costly"] in [
@@ -86,6 +89,8 @@ def test_jax_tells_where_all_branches_are_computed() -> None:
     together = looked_into(jax.jit(jax.vmap(one, in_axes=(0, None))), xs, 2)
     chosen = looked_into(jax.jit(lambda x: jnp.where(x > 0, jnp.linalg.eigh(x)[1], x)), xs[0])
     assert together["asking"] == chosen["asking"] == []
+    small = looked_into(jax.jit(jax.vmap(one)), xs[:2, :3, :3], ns[:2])
+    assert small["heavy"] == []
 
 
 @pytest.mark.parametrize(
@@ -95,6 +100,8 @@ def test_jax_tells_where_all_branches_are_computed() -> None:
         (lambda last, ys: ys[7], True),
         (lambda last, ys: ys, False),
         (lambda last, ys: ys[::50], False),
+        (lambda last, ys: ys[:, 7], False),  # one number of each step
+        (lambda last, ys: ys[3] - ys[7], False),
         (lambda last, ys: last + ys.sum(), False),
         (lambda last, ys: last, False),  # what nobody uses is not kept
     ],
@@ -111,40 +118,45 @@ def test_jax_tells_which_steps_are_kept_for_nothing(used: Any, *, named: bool) -
 
 
 FIT = """
+from scipy import optimize
 from scipy.optimize import minimize
 
 def cost(x):
     return float(work(x))
 
-found = minimize({given})
+found = {given}
 """
 
 
 @pytest.mark.parametrize(
-    ("given", "named"),
+    ("given", "code"),
     [
-        ("cost, x0", True),
-        ("cost, x0, method='BFGS'", True),
-        ("cost, x0, jac='2-point'", True),
-        ("cost, x0, jac=True", False),
-        ("cost, x0, (), 'BFGS', gradient", False),
-        ("cost, x0, method='Nelder-Mead'", False),
-        ("cost, x0, (), 'Powell'", False),
-        ("cost, x0, method=chosen", False),
-        ("cost, x0, **options", False),
+        ("minimize(cost, x0)", "doctor_gradient"),
+        ("minimize(cost, x0, method='BFGS')", "doctor_gradient"),
+        ("minimize(cost, x0, jac='2-point')", "doctor_gradient"),
+        ("minimize(cost, x0, jac=True)", ""),
+        ("minimize(cost, x0, (), 'BFGS', gradient)", ""),
+        ("minimize(cost, x0, method='Nelder-Mead')", ""),
+        ("minimize(cost, x0, (), 'Powell')", ""),
+        ("minimize(cost, x0, method=chosen)", ""),
+        ("minimize(cost, x0, **options)", ""),
+        ("optimize.least_squares(cost, x0)", "doctor_jacobian"),
+        ("optimize.root(cost, x0, method='krylov')", ""),
+        ("tree.root(cost)", ""),
+        ("least_squares(cost, x0)", ""),  # of another package
     ],
 )
-def test_gradients_from_differences_are_named(given: str, *, named: bool) -> None:
+def test_gradients_from_differences_are_named(given: str, code: str) -> None:
     text = FIT.format(given=given)
-    stack = [[FILE, 5, "cost"], [FILE, 7, "<module>"]]
+    stack = [[FILE, 6, "cost"], [FILE, 8, "<module>"]]
     spot = {"kind": "spot", "at_s": journals.BEGIN_S, "number": 1, "stack": stack, "below": ""}
     began = journals.BEGIN_S + 1.0
     row = {"kind": "looks", "at_s": began, "begin_s": began, "runs": [[1, 3.0]]}
-    more = [journals.call(1, stack=stack), journals.stage(1, 0.0, {"compile": 0.1}), spot, row]
-    found = [one for one in seen(text, more=more) if one.pattern == "finite-differences"]
-    assert patterns(found) == [("finite-differences", 7, 3.0)] * named
-    other = text.replace("from scipy.optimize", "from ours")
-    assert not [one for one in seen(other, more=more) if one.pattern == "finite-differences"]
+    many = {"arguments": {"x": "f32[60]"}, "static": {}}
+    after = [journals.stage(1, 0.0, {"compile": 0.1}), spot, row]
+    found = seen(text, more=[journals.call(1, stack=stack, signature=many), *after])
+    assert [(one.says.code, one.line) for one in found] == [(code, 8)] * bool(code)
+    assert seen(text, more=[journals.call(1, stack=stack), *after]) == []  # three parameters
 
 
 SETTING = "{line}\nwork(1)\n"
@@ -158,6 +170,8 @@ SETTING = "{line}\nwork(1)\n"
         ("import jax", {"on": ["jax_debug_nans"]}, False),  # set from outside
         ("torch.autograd.set_detect_anomaly(True)", {"on": ["set_detect_anomaly"]}, True),
         ("torch.set_num_threads(16)", {"threads": 16, "processors": 2}, True),
+        ("torch.autograd.set_detect_anomaly(False)", {"on": ["set_detect_anomaly"]}, False),
+        ("numba.set_num_threads(1)", {"threads": 16, "processors": 2}, False),
         ("torch.set_num_threads(2)", {"threads": 2, "processors": 2}, False),
         ("import torch", {"threads": 16, "processors": 2}, False),
     ],
@@ -191,37 +205,49 @@ def test_settings_are_told_at_the_end() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "named"), [("debug=True", True), ("cache=True", False), ("debug=False", False)]
+    ("options", "seconds", "named"),
+    [
+        ("debug=True", 2.0, True),
+        ("debug=True", 0.1, False),  # of no matter
+        ("debug=True, boundscheck=False", 2.0, False),
+        ("boundscheck=True", 2.0, True),
+        ("cache=True", 2.0, False),
+    ],
 )
-def test_options_of_numba_that_check_every_index_are_named(options: str, *, named: bool) -> None:
+def test_options_of_numba_that_check_every_index_are_named(
+    options: str, seconds: float, *, named: bool
+) -> None:
     function = {"name": "work", "path": FILE, "line": 1, "whose": "user"}
     call = journals.call(1, framework="numba", stack=[[FILE, 5, "<module>"]], function=function)
     text = f"@njit({options})\ndef work(x):\n    return x\n\nwork(1)\n"
-    found = seen(text, more=[call, journals.stage(1, 0.0, {"compile": 0.01})])
+    more = [call, journals.stage(1, 9.0, {"compile": 0.01})]
+    found = seen(text, looks=[(5, "", seconds)], more=more)
     assert [(one.pattern, one.line) for one in found] == [("debug-setting-on", 1)] * named
 
 
-EPOCHS = "for epoch in range(9):\n    for x, y in loader:\n        step(x, y)\n"
+EPOCHS = """
+loader = DataLoader(data, {options})
+for epoch in range(9):
+    for x, y in loader:
+        step(x, y)
+"""
+START, NEXT = "torch.DataLoader.__iter__", "torch._BaseDataLoaderIter.__next__"
 
 
 @pytest.mark.parametrize(
-    ("below", "seconds", "named"),
+    ("options", "below", "seconds", "named"),
     [
-        ("torch.DataLoader.__iter__", 2.0, "dataloader-restart"),
-        ("torch.DataLoader.__iter__", 0.2, ""),
-        ("torch._BaseDataLoaderIter.__next__", 4.0, "dataloader-wait"),
-        ("torch._BaseDataLoaderIter.__next__", 1.0, ""),  # a tenth of the run
+        ("num_workers=2", START, 2.0, "dataloader-restart"),
+        ("num_workers=2", START, 0.2, ""),
+        ("num_workers=2, persistent_workers=True", START, 2.0, ""),
+        ("shuffle=True", START, 2.0, ""),
+        ("shuffle=True", NEXT, 4.0, "dataloader-wait"),
+        ("shuffle=True", NEXT, 1.0, ""),  # a tenth of the run
     ],
 )
-def test_what_a_loader_takes_is_named(below: str, seconds: float, named: str) -> None:
-    found = seen(EPOCHS, looks=[(2, below, seconds)])
-    assert patterns(found) == [(named, 2, seconds)] * bool(named)
-
-
-@pytest.mark.parametrize(("more", "named"), [("", True), (", vectorize=True", False)])
-def test_a_jacobian_by_rows_is_named(more: str, *, named: bool) -> None:
-    found = seen(f"j = jacobian(f, x{more})\n", looks=[(1, "torch.jacobian", 2.0)])
-    assert patterns(found) == [("jacobian-by-rows", 1, 2.0)] * named
+def test_what_a_loader_takes_is_named(options: str, below: str, seconds: float, named: str) -> None:
+    found = seen(EPOCHS.format(options=options), looks=[(4, below, seconds)])
+    assert patterns(found) == [(named, 4, seconds)] * bool(named)
 
 
 @pytest.mark.parametrize(
@@ -229,6 +255,7 @@ def test_a_jacobian_by_rows_is_named(more: str, *, named: bool) -> None:
     [
         ({"TABLE": 800}, {}, 3.0, True),
         ({}, {"x": "UniTuple(float64 x 300)"}, 3.0, True),
+        ({}, {"x": "UniTuple(array(float64, 1d, C) x 3), array(floa"}, 3.0, False),
         ({}, {"x": "UniTuple(float64 x 3)"}, 3.0, False),
         ({"TABLE": 800}, {}, 0.1, False),
     ],
@@ -254,7 +281,7 @@ def test_long_tuples_are_seen_in_what_a_function_calls() -> None:
     numba = pytest.importorskip("numba")
     from coldwarm.doctor.record.compiled_functions import tuples
 
-    table = tuple(range(100))
+    table = tuple(range(300))
 
     @numba.njit  # type: ignore[untyped-decorator] # Numba has no types
     def inner(k: int) -> int:
@@ -263,7 +290,7 @@ def test_long_tuples_are_seen_in_what_a_function_calls() -> None:
     def outer(k: int) -> Any:
         return inner(k)
 
-    assert tuples(outer) == {"table": 100}
+    assert tuples(outer) == {"table": 300}
 
 
 @pytest.mark.parametrize(
@@ -275,21 +302,30 @@ def test_compiling_that_cannot_pay_is_named(
     function = {"name": "net", "path": FILE, "line": 1, "whose": "user"}
     call = journals.call(1, framework="torch", stack=[[FILE, 4, "<module>"]], function=function)
     rows = [journals.process(), call, journals.stage(1, 0.0, {"compile": compiled_s})]
-    from coldwarm.doctor.judge import findings
-
-    text = "def net(x):\n    return x\n\nnet(1)\n"
-    trace = ProcessTrace.of([*rows, journals.end(lasted_s)], [], SourceFiles({FILE: text}))
-    found = findings(trace)
+    sources = SourceFiles({FILE: "def net(x):\n    return x\n\nnet(1)\n"})
+    error = {"kind": "error", "error": "KeyError", "stack": [], "inside": [], "at_s": 1002.0}
+    end = journals.end(lasted_s)
+    found = findings(ProcessTrace.of([*rows, end], [], sources))
     assert [(one.pattern, one.line) for one in found] == [("compile-unpaid", 4)] * named
+    failed = findings(ProcessTrace.of([*rows, error, end], [], sources))
+    assert [one.pattern for one in failed if one.pattern == "compile-unpaid"] == []
 
 
 @pytest.mark.parametrize(
-    ("n", "seconds", "named"), [(12, 1.0, True), (3, 9.0, False), (12, 0.01, False)]
+    ("text", "n", "seconds", "named"),
+    [
+        ("for day in days:\n    pool = Pool(2)\n", 12, 1.0, True),
+        ("for day in days:\n    pool = Pool(2)\n", 3, 9.0, False),
+        ("for day in days:\n    pool = Pool(2)\n", 12, 0.01, False),
+        ("\npool = Pool(12)\n", 12, 1.0, False),
+        ("\npool = Pool(2, maxtasksperchild=1)\n", 12, 1.0, True),
+        ("for day in days:\n    seeds = root.spawn(2)\n", 12, 1.0, False),
+    ],
 )
 def test_processes_that_are_started_again_and_again_are_named(
-    n: int, seconds: float, *, named: bool
+    text: str, n: int, seconds: float, *, named: bool
 ) -> None:
-    sources = SourceFiles({FILE: "for day in days:\n    pool = Pool(2)\n"})
+    sources = SourceFiles({FILE: text})
     first = [
         journals.process(),
         *journals.looks(0.0, ((FILE, 2), "", 1.0)),
@@ -298,6 +334,7 @@ def test_processes_that_are_started_again_and_again_are_named(
     ]
     child = [
         journals.process(pid=5),
+        {"kind": "framework", "at_s": journals.BEGIN_S, "name": "numba", "versions": {}},
         journals.imported("numba", 0.0, seconds),
         journals.end(seconds),
     ]

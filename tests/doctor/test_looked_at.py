@@ -136,6 +136,23 @@ def test_many_small_calls_of_one_function_are_named(
     assert seen(text, ("jitted", 2, numbers), looks=[(2, "", 0.2)]) == []
 
 
+HANDED = "def cost(x):\n    return work(x)\n\nfor start in starts:\n    found.append({call})\n"
+
+
+@pytest.mark.parametrize(("call", "named"), [("cost(start)", True), ("fit(cost, start)", False)])
+def test_calls_of_a_function_that_is_handed_over_are_anothers(call: str, *, named: bool) -> None:
+    n = 20_000
+    row = {"kind": "place", "at_s": BEGIN_S, "what": "jitted", "name": "work", "slot": 0}
+    stack = [[FILE, 2, "cost"], [FILE, 5, "<module>"]]
+    spot = {"kind": "spot", "at_s": BEGIN_S, "number": 1, "stack": stack, "below": ""}
+    seen_s = {"kind": "looks", "at_s": BEGIN_S, "begin_s": BEGIN_S, "runs": [[1, 3.0]]}
+    rows = [journals.process(), {**row, "stack": stack}, spot, seen_s, journals.end(END_S)]
+    counts = [n, n * 30 * MICROSECOND, 0, 0]
+    sources = SourceFiles({FILE: HANDED.format(call=call)})
+    found = findings(ProcessTrace.of(rows, counts, sources))
+    assert [one.pattern for one in found] == ["jit-call-per-element"] * named
+
+
 OBJECTS = """
 class Body:
     def turn(self):

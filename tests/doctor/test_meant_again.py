@@ -66,6 +66,8 @@ DTYPE = again(differs("type", "x", "array(float64, 1d, C)", "array(float32, 1d, 
         (RUN, {2: 1, 4: 50}, 100.0, False),  # of no matter
         (RUN, {2: 9, 4: 50}, 10.0, False),  # it is used
         (RUN.replace("work(probe)", "seen = work(probe)"), {2: 1, 4: 50}, 10.0, False),
+        (RUN.replace("work(probe)", "print(work(probe))"), {2: 1, 4: 50}, 10.0, False),
+        (RUN.replace("work(probe)", "work(p).block_until_ready()"), {2: 1, 4: 50}, 10.0, True),
     ],
 )
 def test_a_call_to_warm_up_with_something_else_is_named(
@@ -81,12 +83,23 @@ def test_a_call_to_warm_up_with_something_else_is_named(
     assert [(one.pattern, one.line) for one in found] == [("numba-signatures", 4)] * named
 
 
+CARRIED = RUN.replace("y = work(x)", "v = work(v, x)")
+
+
 @pytest.mark.parametrize(
-    ("before", "named"), [("Python float", True), ("f32[]", True), ("f32[4]", False)]
+    ("text", "before", "named"),
+    [
+        (CARRIED, "Python float", True),
+        (CARRIED, "f32[]", True),
+        (CARRIED, "f32[4]", False),
+        (RUN, "Python float", False),  # a point, and then a grid
+    ],
 )
-def test_an_argument_that_begins_as_a_number_is_named(before: str, *, named: bool) -> None:
+def test_what_a_loop_carries_and_begins_as_a_number_is_named(
+    text: str, before: str, *, named: bool
+) -> None:
     changed = again(differs("shape", "v", before, "f32[8]"))
-    found = compiled((4, {}), (4, changed), times={4: 50})
+    found = compiled((4, {}), (4, changed), times={4: 50}, text=text)
     assert [one.pattern for one in found] == ["shape-change"] * named
 
 

@@ -185,13 +185,18 @@ def _is_unmeant(trace: ProcessTrace, site: SourceLine, calls: Sequence[CompiledC
     spent_s = sum(one.total_s for one in calls)
     if len(calls) > 1 or spent_s < max(_WARM_S, _WARM_SHARE * trace.lasted_s):
         return False
-    return _begins_as_number(calls[0]) or _is_warmed_up_otherwise(trace, site, calls[0])
+    return _begins_as_number(trace, site, calls[0]) or _is_warmed_up_otherwise(
+        trace, site, calls[0]
+    )
 
 
-def _begins_as_number(call: CompiledCall) -> bool:
-    """Say whether an argument was a number at first, and an array then."""
+def _begins_as_number(trace: ProcessTrace, site: SourceLine, call: CompiledCall) -> bool:
+    """Say whether a loop gives a number at first, and then the array that comes back."""
     pairs = [(one.before, one.now) for one in call.differences if one.kind == "shape"]
-    return any(is_number(before) and sizes(now) for before, now in pairs)
+    if not any(is_number(before) and sizes(now) for before, now in pairs):
+        return False
+    replaced = trace.sources.replaced(site.path, site.line, call.short_name)
+    return bool(replaced) and trace.in_loop([site])
 
 
 def _is_warmed_up_otherwise(trace: ProcessTrace, site: SourceLine, call: CompiledCall) -> bool:
@@ -199,10 +204,10 @@ def _is_warmed_up_otherwise(trace: ProcessTrace, site: SourceLine, call: Compile
     first = first_of(trace, call)
     if first is None or first.site is None or first.site == site:
         return False
-    if not trace.sources.is_statement(first.site.path, first.site.line):
+    name = call.short_name
+    if not trace.sources.is_called_for_nothing(first.site.path, first.site.line, name):
         return False
     if trace.sees_calls:
-        name = call.short_name
         is_once = trace.n_calls(first.site, name) == 1
         return is_once and trace.n_calls(site, name) >= _USED_AGAIN
     return trace.in_loop(call.stack) and not trace.in_loop(first.stack)

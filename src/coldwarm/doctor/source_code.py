@@ -595,10 +595,22 @@ class SourceFiles:
             isinstance(one, _SIMPLE) and first < one.lineno < last for one in self.nodes(path)
         )
 
-    def is_statement(self, path: str, line: int) -> bool:
-        """Say whether a line is a call, whose result is not kept."""
+    def calls_at(self, path: str, line: int) -> list[ast.Call]:
+        """Return the calls that a line is a part of."""
+        return [
+            node
+            for node in self.nodes(path)
+            if isinstance(node, ast.Call) and node.lineno <= line <= (node.end_lineno or 0)
+        ]
+
+    def is_called_for_nothing(self, path: str, line: int, function: str) -> bool:
+        """Say whether a line is a call of a function, waited for or not, that keeps no result."""
         node = self._statement(path, line)
-        return isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+        call = node.value if isinstance(node, ast.Expr) else None
+        while isinstance(call, ast.Call) and called(call) == "block_until_ready":
+            inner = call.func.value if isinstance(call.func, ast.Attribute) else None
+            call = call.args[0] if call.args else inner
+        return isinstance(call, ast.Call) and called(call) == function
 
     def throws_away(self, path: str, line: int) -> bool:
         """Say whether a line is a call alone, whose result is not kept."""

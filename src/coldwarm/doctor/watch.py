@@ -351,7 +351,11 @@ def _named(row: dict[str, Any]) -> Iterator[str]:
     """Yield the files of a row: of who called, of what was called, of what it is made of."""
     program = row.get("program") or {}
     chains = [chain for chain, *_ in program.get("lines") or ()]
-    for place in [*(row.get("stack") or ()), *(place for chain in chains for place in chain)]:
+    chains += [chain for _, chain in program.get("heavy") or ()]
+    alone = [*(program.get("asking") or ()), *(one[0] for one in program.get("kept_steps") or ())]
+    if program.get("constants_line"):
+        alone.append(program["constants_line"])
+    for place in (*(row.get("stack") or ()), *alone, *(one for chain in chains for one in chain)):
         yield str(place[0])
     function = row.get("function") or {}
     if function.get("whose") == "user":

@@ -90,7 +90,8 @@ def tuple_length(written: str) -> int | None:
     if found is None:
         return None
     if written.startswith("Uni"):
-        return int(found[1].rpartition(" x ")[2])
+        length = found[1].rpartition(" x ")[2]
+        return int(length) if length.isdigit() else None  # what is long may have been cut
     depth = 0
     parts = int(bool(found[1].strip()))
     for one in found[1]:

@@ -33,7 +33,7 @@ _LARGE_BYTES = 2**20
 _MOST_WRAPPERS = 8
 _LONGEST = 10_000
 """Characters of a text that is compared."""
-_LONG = 64
+_LONG = 256
 """Fewest elements of a tuple to be told of."""
 _MOST_PARTS = 16
 """Most parts of a list or a dictionary that are looked at."""
@@ -159,7 +159,8 @@ def tuples(function: "Any") -> "dict[str, int]":
     Those too that functions under Numba take which it calls: they are compiled with it.
     """
     found: dict[str, int] = {}
-    left, seen = [function], {0}
+    left: list[Any] = [function]
+    seen: set[int] = set()
     while left and len(seen) < _MOST_OBJECTS:
         one = left.pop()
         if id(one) in seen:
@@ -179,8 +180,8 @@ def _looked_up(function: "Any") -> "dict[str, Any]":
     code = getattr(function, "__code__", None)
     if code is None:
         return {}
-    found = {name: getattr(function, "__globals__", {}).get(name) for name in code.co_names}
-    return found | _closure(function)
+    around = getattr(function, "__globals__", {})
+    return {name: around.get(name) for name in _from_module(code)} | _closure(function)
 
 
 def _n_bytes(value: "Any") -> int:

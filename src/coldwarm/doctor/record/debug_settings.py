@@ -20,12 +20,13 @@ _OF_JAX = (
 
 
 def debugging() -> "dict[str, Any]":
-    """Return the settings that are on, by name, and the threads of PyTorch that are too many."""
+    """Return the settings that are on, by name, and the threads of PyTorch for an operation."""
     config = getattr(sys.modules.get("jax"), "config", None)
     on = [name for name in _OF_JAX if getattr(config, name, None) is True]
-    torch: Any = sys.modules.get("torch")
-    if hasattr(torch, "is_anomaly_enabled") and torch.is_anomaly_enabled():
-        on.append("set_detect_anomaly")
-    n_threads = torch.get_num_threads() if hasattr(torch, "get_num_threads") else 0
-    n_processors = len(os.sched_getaffinity(0))
-    return {"on": on, "threads": n_threads, "processors": n_processors}
+    n_threads = 0
+    if "torch._C" in sys.modules:  # PyTorch itself, and all of it
+        torch: Any = sys.modules["torch"]
+        if torch.is_anomaly_enabled() is True:
+            on.append("set_detect_anomaly")
+        n_threads = int(torch.get_num_threads())
+    return {"on": on, "threads": n_threads, "processors": len(os.sched_getaffinity(0))}

@@ -430,7 +430,7 @@ class BlockReader(Reader):
                 self.take(_row("untold", framework="jax"))
             if self.n_gone:
                 self.take(_row("cut"))
-            self.take(_row("debugging", **debugging()))
+            _quietly(journal, lambda: self.take(_row("debugging", **debugging())))
             self.take(_row("end", doctor_s=(recorder.spent_ns() - self._spent_ns) / 1e9))
             others = [row for row in self.rows if row["kind"] != "place"]
             self.rows = [*self._head, *journal.places, *others]

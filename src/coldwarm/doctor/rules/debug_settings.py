@@ -6,6 +6,7 @@ Read when the program ends; the line is the one that sets them.
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import Codes, because
@@ -22,20 +23,20 @@ if TYPE_CHECKING:
 
 
 _REASONS = {
-    "doctor_debug_jax": "{setting} was on when the program ended: JAX checks more with it, or"
-    " compiles less, and each call takes longer",
-    "doctor_debug_torch": "anomaly detection was on when the program ended: PyTorch keeps a stack"
-    " of each operation and looks for NaN in each gradient",
-    "doctor_debug_numba": "{function} is compiled with {option}=True: it checks every index, and"
-    " loops are not made as fast",
+    "doctor_debug_jax": "{setting} was still on at the end: with it JAX makes more checks, or does"
+    " not compile, and tracing or calls take longer",
+    "doctor_debug_torch": "anomaly detection was still on at the end: with it PyTorch keeps a stack"
+    " of each operation, and looks for NaN in each gradient",
+    "doctor_debug_numba": "{function} is compiled with {option}=True: every index is checked, and"
+    " its loops run slower; about {spent_s:time} were spent at the line that calls it",
     "doctor_threads": "PyTorch was given {n_threads:# thread} where the program may use"
-    " {n_processors:# processor}: they wait for each other",
+    " {n_processors:# processor}: threads that share a processor slow each other down",
 }
 _CHANGES = {
     "debug-setting-on": "turn it off once the fault is found",
     "too-many-threads": "give torch.set_num_threads no more than there are processors",
 }
-_OPTIONS = ("debug", "boundscheck")
+_OPTIONS = ("boundscheck", "debug")
 """Options of Numba's decorators."""
 _DECORATORS = ("jit", "vectorize")
 """Ends of the names of these."""
@@ -81,42 +82,54 @@ def _set_at(trace: ProcessTrace, name: str) -> Iterator[SourceLine]:
             if isinstance(one, ast.Call) and _sets(one, name)
         ]
         if found:
-            yield trace.line_at(path, found[-1])
+            yield trace.line_at(path, max(found))
             return
 
 
 def _sets(call: ast.Call, name: str) -> bool:
     given = [one.value for one in call.args if isinstance(one, ast.Constant)]
-    return called(call) == name or (called(call) == "update" and name in given)
+    is_named = called(call) == name or (called(call) == "update" and name in given)
+    # Numba has a function of the same name.
+    return is_named and False not in given and not ast.unparse(call.func).startswith("numba.")
 
 
 def _of_numba(trace: ProcessTrace) -> Iterator[Finding]:
-    """Name functions that were compiled with such an option."""
+    """Name functions that were compiled with such an option, and that were seen to run."""
+    spent_s: dict[SourceLine, float] = defaultdict(float)
+    for spot, seconds in trace.spent:
+        spent_s[spot.stack[0]] += seconds
     done: set[SourceLine] = set()
     for call in trace.calls:
-        place = call.definition
-        if call.framework != "numba" or place is None or place in done:
+        place, site = call.definition, call.site
+        if call.framework != "numba" or place is None or site is None or place in done:
             continue
         done.add(place)
         function = trace.sources.function(place.path, place.line)
         for one in getattr(function, "decorator_list", ()):
             option = _option(one)
-            if option:
-                says = because("doctor_debug_numba", function=call.name, option=option)
-                site = SourceLine(place.path, one.lineno, call.name)
-                yield _finding(trace, "debug-setting-on", site, "numba", says)
+            if option and trace.is_worth(spent_s[site]):
+                says = because(
+                    "doctor_debug_numba",
+                    function=call.name,
+                    option=option,
+                    spent_s=spent_s[site],
+                )
+                at = SourceLine(place.path, one.lineno, call.name)
+                yield _finding(trace, "debug-setting-on", at, "numba", says)
 
 
 def _option(decorator: ast.expr) -> str:
-    """Return the option for finding faults that is written as true; empty: there is none."""
+    """Return the option by which every index is checked; empty: there is none."""
     if not isinstance(decorator, ast.Call) or not called(decorator).endswith(_DECORATORS):
         return ""
-    options = (
-        one.arg
+    given = {
+        one.arg: one.value.value
         for one in decorator.keywords
-        if one.arg in _OPTIONS and isinstance(one.value, ast.Constant) and one.value.value is True
-    )
-    return next(options, "") or ""
+        if isinstance(one.value, ast.Constant)
+    }
+    if given.get("boundscheck", given.get("debug")) is not True:
+        return ""
+    return next(one for one in _OPTIONS if given.get(one) is True)
 
 
 RULE = Rule(

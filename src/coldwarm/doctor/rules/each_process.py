@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
@@ -10,13 +9,13 @@ from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
 from coldwarm.doctor.source_code import called
 from coldwarm.doctor.time_account import import_s
-from coldwarm.doctor.trace import DebugSettings, Framework
+from coldwarm.doctor.trace import DebugSettings, Framework, SourceLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from coldwarm.contracts.doctor import Finding
-    from coldwarm.doctor.trace import CompiledCall, ProcessTrace, SourceLine
+    from coldwarm.doctor.trace import CompiledCall, ProcessTrace
 
 
 _REASONS = {
@@ -24,8 +23,8 @@ _REASONS = {
     " each for itself, such as {function}: {spent_s:time}, added up",
     "doctor_each_jax": "{n_processes} processes compiled {n_functions:# function} of JAX's, each"
     " for itself, such as {function}: {spent_s:time}, added up",
-    "doctor_each_imports": "{n_processes} processes were started that imported packages, each for"
-    " itself: {spent_s:time}, added up",
+    "doctor_each_imports": "{n_processes} processes were started, and each of them imported its"
+    " packages again: {spent_s:time}, added up",
     "doctor_side_by_side": "the processes may run side by side",
 }
 _ADVICE = {
@@ -36,14 +35,14 @@ _ADVICE = {
 }
 _CHANGES = {
     "compiled-per-process": "keep what is compiled on disk, or keep the processes",
-    "imported-per-process": "start the processes once, and give them work again and again",
+    "imported-per-process": "start one pool of processes, and use it again",
 }
 _FEWEST = 4
 """Processes: as many as a small pool has, and their parent, compile at once."""
 _MANY, _OFTEN = 8, 3
 """Processes, and those for each processor, from which on they are started again and again."""
-_POOLS = {"Pool", "ProcessPoolExecutor", "Process", "spawn"}
-"""Functions that start them."""
+_POOLS, _RENEWS = {"Pool", "ProcessPoolExecutor"}, "maxtasksperchild"
+"""Functions that start them, and an argument with which they are started anew."""
 _LEAST_SHARE, _LEAST_S = 0.05, 1.0
 """Least share of the run, and seconds, to be reported."""
 
@@ -69,30 +68,37 @@ def _imported(processes: Sequence[ProcessTrace]) -> Iterator[Finding]:
     """Name the line that starts processes again and again, of which each imports its packages."""
     first, *others = processes
     times = [seconds for one in others if (seconds := import_s(one))]
-    spent_s = sum(times)
-    n_processors = max((row.processors for row in first.rows_of(DebugSettings)), default=1)
-    is_often = len(times) >= max(_MANY, _OFTEN * n_processors)
-    site = next(_starts(first), None)
-    if not is_often or spent_s < max(_LEAST_S, _LEAST_SHARE * first.lasted_s) or site is None:
+    loaded = next((row.name for one in others for row in one.rows_of(Framework)), None)
+    n_processors = max((row.processors for row in first.rows_of(DebugSettings)), default=0)
+    if loaded is None or not n_processors or len(times) < max(_MANY, _OFTEN * n_processors):
         return
-    yield first.finding(
-        "imported-per-process",
-        site,
-        because("doctor_each_imports", n_processes=len(times), spent_s=spent_s),
-        framework=next((one.name for one in first.rows_of(Framework)), "jax"),
-        n=len(times),
-        cost_s=spent_s,
-        no_saving=because("doctor_side_by_side"),
-    )
+    spent_s = sum(times) / n_processors
+    site = next(_starts(first), None)
+    if site is not None and spent_s >= max(_LEAST_S, _LEAST_SHARE * first.lasted_s):
+        yield first.finding(
+            "imported-per-process",
+            site,
+            because("doctor_each_imports", n_processes=len(times), spent_s=sum(times)),
+            framework=loaded,
+            n=len(times),
+            cost_s=spent_s,
+            no_saving=because("doctor_side_by_side"),
+        )
 
 
 def _starts(trace: ProcessTrace) -> Iterator[SourceLine]:
-    """Yield the lines of the program that start processes."""
-    paths = {one.path for spot, _ in trace.spent for one in spot.stack}
-    for path in sorted(paths):
-        for node in trace.sources.nodes(path):
-            if isinstance(node, ast.Call) and called(node) in _POOLS:
-                yield trace.line_at(path, node.lineno)
+    """Yield the lines that make pools again and again, or pools that renew their processes."""
+    done: set[SourceLine] = set()
+    for spot, _ in trace.spent:
+        for at, line in enumerate(spot.stack):
+            if line in done:
+                continue
+            done.add(line)
+            for call in trace.sources.calls_at(line.path, line.line):
+                renews = any(one.arg == _RENEWS for one in call.keywords)
+                is_again = renews or trace.in_loop(spot.stack[at:])
+                if called(call) in _POOLS and is_again:
+                    yield SourceLine(line.path, call.lineno, line.function)
 
 
 def _finding(

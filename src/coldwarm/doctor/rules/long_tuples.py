@@ -23,7 +23,7 @@ _REASONS = {
 _CHANGES = {
     "numba-long-tuple": "make the tuple a NumPy array",
 }
-_LONG = 64
+_LONG = 256
 """Elements of a tuple from which on compiling takes long."""
 
 
@@ -47,7 +47,7 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
             )
             yield trace.finding(
                 "numba-long-tuple",
-                _use(trace, place, argument),
+                _use(trace, calls[0], place, argument),
                 says,
                 framework="numba",
                 n=n_elements,
@@ -63,11 +63,15 @@ def _long(call: CompiledCall) -> dict[str, int]:
     return {**(call.tuples or {}), **long}
 
 
-def _use(trace: ProcessTrace, place: SourceLine, name: str) -> SourceLine:
+def _use(trace: ProcessTrace, call: CompiledCall, place: SourceLine, name: str) -> SourceLine:
     """Return the first line that uses a tuple, or else the function."""
+    function = trace.sources.function(place.path, place.line)
+    # What a function takes from around it may be used in one that it calls.
+    is_argument = name in call.arguments and function is not None
+    nodes = ast.walk(function) if is_argument and function else trace.sources.nodes(place.path)
     lines = [
         node.lineno
-        for node in trace.sources.nodes(place.path)
+        for node in nodes
         if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
     ]
     return trace.line_at(place.path, min(lines)) if lines else place

@@ -7,191 +7,195 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
 from coldwarm.doctor.source_code import called
+from coldwarm.doctor.written_values import sizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from coldwarm.contracts.doctor import Finding
-    from coldwarm.doctor.trace import ProcessTrace, SourceLine
+    from coldwarm.contracts.reasons import Reason
+    from coldwarm.doctor.trace import CompiledCall, ProcessTrace, SourceLine
 
 
 _REASONS = {
-    "doctor_workers": "this loop started the workers of a DataLoader anew each time, and ended"
-    " them: about {spent_s:time} were spent on it",
+    "doctor_workers": "starting and ending the workers of a DataLoader took about {spent_s:time} at"
+    " this line",
     "doctor_batches": "about {spent_s:time} were spent at this line in getting batches from a"
     " DataLoader",
-    "doctor_rows": "about {spent_s:time} were spent at this line in {function}, which runs backward"
-    " once for each number that comes out",
-    "doctor_differences": "SciPy is given no gradient here, and takes it from differences: it calls"
-    " {function} once more for each parameter; about {spent_s:time} were spent in this call",
+    "doctor_gradient": "SciPy gets no gradient here and estimates it by finite differences: for"
+    " each gradient it calls {function} once more per parameter; about {spent_s:time} were spent in"
+    " this call",
+    "doctor_jacobian": "SciPy gets no Jacobian here and estimates it by finite differences: for"
+    " each one it calls {function} once more per parameter; about {spent_s:time} were spent in this"
+    " call",
+}
+_ADVICE = {
+    "doctor_jacobian": "give it jac=jax.jit(jax.jacfwd(f))",
 }
 _CHANGES = {
     "dataloader-restart": "keep the workers: DataLoader(…, persistent_workers=True); or none, with"
     " num_workers=0, where the data are in memory",
     "dataloader-wait": "where all data are in memory, take whole batches by index, such as"
     " x[order[i : i + n]]; else use more workers, and keep them with persistent_workers=True",
-    "jacobian-by-rows": "give it vectorize=True; or use torch.func.jacfwd, where fewer numbers go"
-    " in than come out",
-    "finite-differences": "give it jac: jax.jit(jax.grad(f)), or jac=True with"
+    "finite-differences": "give it jac=jax.jit(jax.grad(f)), or jac=True with"
     " jax.jit(jax.value_and_grad(f))",
 }
-
-
-@dataclass(frozen=True)
-class _Cost:
-    """What takes long in a package: by the function of it that a line calls."""
-
-    pattern: str
-    code: str
-    functions: frozenset[str]
-    in_loop: bool = False
-    """Whether it matters in a loop alone."""
-    share: float = 0.0
-    """Least share of the run, if more than of all findings."""
-    unless: str = ""
-    """Keyword that makes it another matter."""
-
-
-_COSTS = (
-    _Cost(
-        "dataloader-restart",
-        "doctor_workers",
-        frozenset(
-            {
-                "torch.DataLoader.__iter__",
-                "torch._MultiProcessingDataLoaderIter.__del__",
-                "torch._MultiProcessingDataLoaderIter._shutdown_workers",
-            }
-        ),
-        in_loop=True,
-    ),
-    _Cost(
-        "dataloader-wait",
-        "doctor_batches",
-        frozenset({"torch._BaseDataLoaderIter.__next__"}),
-        share=0.25,
-    ),
-    _Cost(
-        "jacobian-by-rows",
-        "doctor_rows",
-        frozenset({"torch.jacobian", "torch.hessian"}),
-        unless="vectorize",
-    ),
+_STARTS = frozenset(
+    {
+        "torch.DataLoader.__iter__",
+        "torch._MultiProcessingDataLoaderIter.__del__",
+        "torch._MultiProcessingDataLoaderIter._shutdown_workers",
+    }
 )
-_GRADIENT = {"minimize": 4, "least_squares": 2, "root": 4, "curve_fit": 9}
-"""Functions of SciPy's that take a gradient as ``jac``, and its place among the arguments."""
-_METHOD = {"minimize": 3, "root": 3}
-"""The same of the method."""
-_WITHOUT = {"", "nelder-mead", "powell", "cobyla", "cobyqa"}
-"""Methods that use none."""
-_DIFFERENCES = {"None", "2-point", "3-point", "cs"}
-"""What ``jac`` is where it is to be taken from differences."""
+_NEXT = "torch._BaseDataLoaderIter.__next__"
+_WAITS = 0.25
+"""Share of the run from which on waiting for batches is reported."""
+_FEWEST = 4
+"""Parameters."""
+_USES = {
+    "minimize": (4, 3, {"cg", "bfgs", "l-bfgs-b", "tnc", "slsqp", ""}),
+    "root": (4, 3, {"hybr", "lm", ""}),
+    "least_squares": (2, 4, {"trf", "dogbox", "lm", ""}),
+    "curve_fit": (9, 8, {"lm", "trf", "dogbox", ""}),
+}
+"""Functions of SciPy's that take a gradient, the places of ``jac`` and ``method`` among their
+arguments, and the methods that use differences where there is no gradient."""
+_DIFFERENCES = {None, "2-point", "3-point", "cs"}
+"""What ``jac`` is where differences are asked for."""
 
 
 def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     """Name the lines that ask for it."""
-    for cost in _COSTS:
-        found: dict[SourceLine, float] = defaultdict(float)
-        names: dict[SourceLine, str] = {}
-        for spot, seconds in trace.spent:
-            if spot.below in cost.functions and (trace.in_loop(spot.stack) or not cost.in_loop):
-                found[spot.stack[0]] += seconds
-                names[spot.stack[0]] = spot.below
-        for site, seconds in found.items():
-            is_long = trace.is_worth(seconds) and seconds >= cost.share * trace.lasted_s
-            if is_long and not _is_given(trace, site, cost.unless):
-                function = {"function": names[site]} if cost.code == "doctor_rows" else {}
-                says = because(cost.code, spent_s=seconds, **function)
-                yield trace.finding(
-                    cost.pattern,
-                    site,
-                    says,
-                    framework="torch",
-                    cost_s=seconds,
-                    no_saving=because("doctor_depends"),
-                )
+    yield from _restarts(trace)
+    yield from _waits(trace)
     yield from _differences(trace)
 
 
-def _is_given(trace: ProcessTrace, site: SourceLine, keyword: str) -> bool:
-    return any(
-        one.arg == keyword for call in _calls_at(trace, site) for one in call.keywords if one.arg
+def _restarts(trace: ProcessTrace) -> Iterator[Finding]:
+    """Name loops that start workers, if the program makes loaders that do not keep them."""
+    found: dict[SourceLine, float] = defaultdict(float)
+    for spot, seconds in trace.spent:
+        if spot.below in _STARTS and trace.in_loop(spot.stack):
+            found[spot.stack[0]] += seconds
+    if not found or not _leaves_workers(trace):
+        return
+    for site, seconds in found.items():
+        if trace.is_worth(seconds):
+            says = because("doctor_workers", spent_s=seconds)
+            yield _finding(trace, "dataloader-restart", site, says, "torch")
+
+
+def _leaves_workers(trace: ProcessTrace) -> bool:
+    """Say whether a loader is made that has workers, and is not told to keep them."""
+    paths = {one.path for spot, _ in trace.spent for one in spot.stack}
+    loaders = [
+        {each.arg for each in one.keywords}
+        for path in paths
+        for one in trace.sources.nodes(path)
+        if isinstance(one, ast.Call) and called(one) == "DataLoader"
+    ]
+    return any("num_workers" in one for one in loaders) and not any(
+        "persistent_workers" in one or None in one for one in loaders
     )
 
 
-def _calls_at(trace: ProcessTrace, site: SourceLine) -> list[ast.Call]:
-    return [
-        node
-        for node in trace.sources.nodes(site.path)
-        if isinstance(node, ast.Call) and node.lineno <= site.line <= (node.end_lineno or 0)
-    ]
+def _waits(trace: ProcessTrace) -> Iterator[Finding]:
+    found: dict[SourceLine, float] = defaultdict(float)
+    for spot, seconds in trace.spent:
+        if spot.below == _NEXT:
+            found[spot.stack[0]] += seconds
+    for site, seconds in found.items():
+        if trace.is_worth(seconds) and seconds >= _WAITS * trace.lasted_s:
+            says = because("doctor_batches", spent_s=seconds)
+            yield _finding(trace, "dataloader-wait", site, says, "torch")
+
+
+def _finding(
+    trace: ProcessTrace, pattern: str, site: SourceLine, says: Reason, framework: str = "jax"
+) -> Finding:
+    return trace.finding(
+        pattern,
+        site,
+        says,
+        framework=framework,
+        cost_s=float(str(says.values["spent_s"])),
+        no_saving=because("doctor_depends"),
+    )
 
 
 def _differences(trace: ProcessTrace) -> Iterator[Finding]:
     """Name calls of SciPy's that call a function of JAX's and are given no gradient of it."""
-    jitted = {line: one.name for one in reversed(trace.places_of("jitted")) for line in one.stack}
+    jitted: dict[SourceLine, CompiledCall] = {}
     for call in trace.calls:
         if call.framework == "jax" and not call.is_frameworks:
-            jitted.update(dict.fromkeys(call.stack, call.short_name))
+            for line in call.stack:
+                jitted.setdefault(line, call)
     found: dict[SourceLine, float] = defaultdict(float)
     for spot, seconds in trace.spent:
         for line in {*spot.stack} & jitted.keys():
             found[line] += seconds
     for site, seconds in found.items():
-        if not trace.is_worth(seconds) or not _of_scipy(trace, site.path):
+        if not trace.is_worth(seconds) or not _has_many(jitted[site]):
             continue
-        if any(map(_takes_differences, _calls_at(trace, site))):
-            says = because("doctor_differences", function=jitted[site], spent_s=seconds)
-            yield trace.finding(
-                "finite-differences",
-                site,
-                says,
-                cost_s=seconds,
-                no_saving=because("doctor_depends"),
-            )
+        names = _of_scipy(trace, site.path)
+        for one in trace.sources.calls_at(site.path, site.line):
+            if ast.unparse(one.func) in names and _takes_differences(one):
+                code = "doctor_gradient" if called(one) == "minimize" else "doctor_jacobian"
+                says = because(code, function=jitted[site].short_name, spent_s=seconds)
+                yield _finding(trace, "finite-differences", site, says)
+                break
 
 
-def _of_scipy(trace: ProcessTrace, path: str) -> bool:
-    """Say whether a file imports SciPy's optimisers."""
+def _has_many(call: CompiledCall) -> bool:
+    """Say whether the first argument of a function has more than a few numbers."""
+    first = next(iter(call.arguments.values()), "")
+    return prod(sizes(first)) >= _FEWEST
+
+
+def _of_scipy(trace: ProcessTrace, path: str) -> set[str]:
+    """Return how a file writes the functions of SciPy's that take a gradient."""
+    found: set[str] = set()
     for node in trace.sources.nodes(path):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("scipy"):
-            return True
-        if isinstance(node, ast.Import) and any(one.name.startswith("scipy") for one in node.names):
-            return True
-    return False
+        module = node.module if isinstance(node, ast.ImportFrom) else ""
+        if isinstance(node, ast.ImportFrom) and module == "scipy.optimize":
+            found |= {one.name for one in node.names if one.name in _USES and not one.asname}
+        elif isinstance(node, ast.ImportFrom) and module == "scipy":
+            modules = {one.asname or one.name for one in node.names if one.name == "optimize"}
+            found |= {f"{one}.{name}" for one in modules for name in _USES}
+        elif isinstance(node, ast.Import):
+            for one in node.names:
+                whole = one.asname or one.name
+                if one.name == "scipy":
+                    whole += ".optimize"
+                if one.name in {"scipy", "scipy.optimize"}:
+                    found |= {f"{whole}.{name}" for name in _USES}
+    return found
 
 
 def _takes_differences(call: ast.Call) -> bool:
-    """Say whether a call is one of SciPy's that takes a gradient, and has none."""
-    name = called(call)
+    """Say whether a call is given no gradient, and a method that uses one, or none."""
+    place, method_place, methods = _USES[called(call)]
     given = {one.arg: one.value for one in call.keywords}
-    if name not in _GRADIENT or None in given or ast.unparse(call.func).startswith("jax."):
+    if None in given or any(isinstance(one, ast.Starred) for one in call.args):
         return False
-    gradient = _argument(call, given.get("jac"), _GRADIENT[name])
-    method = _argument(call, given.get("method"), _METHOD.get(name, len(call.args)))
-    if gradient is not None and _constant(gradient) not in _DIFFERENCES:
-        return False
-    return method is None or _constant(method).lower() not in _WITHOUT
-
-
-def _constant(node: ast.expr) -> str:
-    """Return a constant as a text; a name of no method where it is none."""
-    return str(node.value) if isinstance(node, ast.Constant) else ""
-
-
-def _argument(call: ast.Call, named: ast.expr | None, place: int) -> ast.expr | None:
-    """Return an argument that is given by its name or by its place."""
-    return named if named is not None else next(iter(call.args[place:]), None)
+    gradient = given.get("jac", next(iter(call.args[place:]), ast.Constant(None)))
+    method = given.get("method", next(iter(call.args[method_place:]), ast.Constant("")))
+    return (
+        isinstance(gradient, ast.Constant)
+        and gradient.value in _DIFFERENCES
+        and isinstance(method, ast.Constant)
+        and str(method.value).lower() in methods
+    )
 
 
 RULE = Rule(
     findings=_findings,
-    codes=Codes(_REASONS),
+    codes=Codes(_REASONS, _ADVICE),
     changes=_CHANGES,
 )

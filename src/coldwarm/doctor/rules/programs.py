@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
 from coldwarm.doctor.source_code import called
-from coldwarm.doctor.trace import SourceLine
+from coldwarm.doctor.trace import BlockBegin, ProcessEnd, ProgramError, SourceLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -28,20 +28,21 @@ _REASONS = {
     "doctor_equations": "this loop gave {n_equations} of the {n_all:# equation} of {function}",
     "doctor_written_out": "compiling {function} took {spent_s:time}: torch.compile writes out the"
     " turns of this loop one after the other",
-    "doctor_unpaid": "compiling took {spent_s:time}, most of it {function}, and all that the"
-    " program did after that {ran_s:time}: it pays only if that takes longer than both without"
-    " torch.compile",
+    "doctor_unpaid": "compiling took {spent_s:time}, longest for {function}, and all else that the"
+    " program did from then on {ran_s:time}: torch.compile pays off only if the same work without"
+    " it takes longer than these two together",
     "doctor_more_programs": "it is written out in {n_programs:# more program}",
     "doctor_donation": "{function} takes {argument_names} and gives it back in other memory:"
     " {state_bytes:size} that it could use again",
-    "doctor_all_branches": "below vmap the condition here is another for each element, so"
-    " {function} computes all branches each time, with {operation_names} in them",
+    "doctor_all_branches": "under vmap the condition can differ between elements, so {function}"
+    " computes all branches and then selects; the branches contain {operation_names}",
     "doctor_kept_steps": "{function} keeps all {n_steps} steps of this scan, {kept_bytes:size},"
     " and uses one of them",
     "saving_turns": "what the loop took to compile, by its share of the equations, less one turn"
     " of {n_turns}",
     "doctor_memory": "it costs memory",
-    "doctor_little_copied": "it costs memory alone: to copy it in all these calls takes little",
+    "doctor_little_copied": "it costs memory; in time at most a copy for each call, which is"
+    " little here",
 }
 _ADVICE = {
     "doctor_written_out": "compile what one turn does, and call that in a loop outside of it",
@@ -56,8 +57,8 @@ _CHANGES = {
     "list-argument": "make it one array with jnp.asarray before the call",
     "large-constant-capture": "pass the array as an argument",
     "python-loop-unrolled": "use jax.lax.scan or jax.lax.fori_loop for the loop",
-    "cond-under-vmap": "let the condition be the same for all: keep what it asks out of what vmap"
-    " maps (in_axes=None), or ask outside of vmap",
+    "cond-under-vmap": "if the condition is the same for all, give vmap in_axes=None for what it"
+    " depends on, or ask outside of vmap; if not, divide the inputs by the condition before vmap",
     "scan-keeps-steps": "carry what is used, and let the body give None for each step",
     "compile-unpaid": "leave torch.compile out of runs that are as short as this",
     "no-donation": "give the memory away: jax.jit(…, donate_argnums=…)",
@@ -131,7 +132,9 @@ def _of_torch(trace: ProcessTrace) -> Iterator[Finding]:
     n_again = Counter(one.name for one in calls if one.again_for is not None)
     calls = [one for one in calls if n_again[one.name] <= 1]
     spent_s = sum(one.total_s for one in calls)
-    if written_out or spent_s < _DEAR_S:
+    # Of a program that goes on, or was ended, it is not known whether it would have paid.
+    is_whole = trace.rows_of(ProcessEnd) and not trace.rows_of(BlockBegin)
+    if written_out or spent_s < _DEAR_S or not is_whole or trace.rows_of(ProgramError):
         return
     begin_s = min(span[0] for one in calls for span in one.spans)
     ran_s = trace.ran_s(begin_s)
@@ -233,19 +236,16 @@ def _all_branches(
 ) -> Iterator[Finding]:
     """Name where branches are computed that were not chosen, if something in them takes long."""
     for site in program.asking:
-        asking = [
-            one
-            for one in trace.sources.nodes(site.path)
-            if isinstance(one, ast.Call)
-            and called(one) in {"cond", "switch"}
-            and one.lineno <= site.line <= (one.end_lineno or one.lineno)
+        branches = [
+            each
+            for one in trace.sources.calls_at(site.path, site.line)
+            for each in _branches_of(one)
         ]
         names = sorted(
             {
                 operation
                 for operation, chain in program.heavy
-                for one in asking
-                if any(_is_in_branch(one, site, each) for each in chain)
+                if any(_is_in(each, site, at) for each in branches for at in chain)
             }
         )
         if names:
@@ -256,18 +256,23 @@ def _all_branches(
             )
 
 
-def _is_in_branch(asking: ast.Call, site: SourceLine, at: SourceLine) -> bool:
-    """Say whether a line is in a function that is given as a branch, or written there."""
-    if at.path == site.path and asking.lineno < at.line <= (asking.end_lineno or 0):
-        return True
-    given = (*asking.args[1:], *(one.value for one in asking.keywords))
+def _branches_of(call: ast.Call) -> list[ast.expr]:
+    """Return what ``lax.cond`` or ``lax.switch`` is given to choose from."""
+    places = {"cond": slice(1, 3), "switch": slice(1, 2)}.get(called(call), slice(0, 0))
+    named = {"true_fun", "false_fun", "branches"} if places.stop else set()
+    return [*call.args[places], *(one.value for one in call.keywords if one.arg in named)]
+
+
+def _is_in(branch: ast.expr, site: SourceLine, at: SourceLine) -> bool:
+    """Say whether a line is in a branch that is written there, or in a function that it names."""
     names = {
         one.id if isinstance(one, ast.Name) else one.attr
-        for each in given
-        for one in ast.walk(each)
+        for one in ast.walk(branch)
         if isinstance(one, (ast.Name, ast.Attribute))
     }
-    return at.function.rpartition(".")[2] in names
+    is_there = at.path == site.path and branch.lineno <= at.line <= (branch.end_lineno or 0)
+    is_written = is_there and any(isinstance(one, ast.Lambda) for one in ast.walk(branch))
+    return is_written or at.function.rpartition(".")[2] in names
 
 
 def _kept_steps(

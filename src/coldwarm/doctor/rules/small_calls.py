@@ -157,7 +157,7 @@ def _of_callbacks(trace: ProcessTrace) -> Iterator[Finding]:
     for spot, seconds in trace.spent:
         if spot.below.startswith("scipy."):
             site = spot.stack[0]
-            for call in _calls_at(list(trace.sources.nodes(site.path)), site.line):
+            for call in trace.sources.calls_at(site.path, site.line):
                 names = {one.id for one in call.args if isinstance(one, ast.Name)} & compiled
                 if called(call) in _LOW_LEVEL and names:
                     found[site, names.pop()] += seconds
@@ -220,17 +220,22 @@ def _of_jit(trace: ProcessTrace) -> Iterator[Finding]:
 
 def _is_handed_over(trace: ProcessTrace, stack: Sequence[SourceLine], turned: SourceLine) -> bool:
     """Say whether a line gives a function to another one, such as SciPy's, that calls it."""
-    for inner, outer in pairwise(stack[: stack.index(turned) + 1]):
-        name = inner.function.rpartition(".")[2]
-        given = {
-            last
-            for call in _calls_at(trace.sources.nodes(outer.path), outer.line)
-            for one in _given(call)
-            if (last := one.rpartition(".")[2]) == name
-        }
-        if given:
-            return True
-    return False
+    return any(
+        _is_given(trace.sources.calls_at(outer.path, outer.line), inner.function)
+        for inner, outer in pairwise(stack[: stack.index(turned) + 1])
+    )
+
+
+def _is_given(calls: Sequence[ast.Call], function: str) -> bool:
+    """Say whether a function is among the arguments of calls, and not what they call."""
+    name = function.rpartition(".")[2]
+    functions = {id(one.func) for one in calls}
+    given = [each for one in calls for each in (*one.args, *(each.value for each in one.keywords))]
+    return any(
+        id(one) not in functions and name in {getattr(one, "id", None), getattr(one, "attr", None)}
+        for each in given
+        for one in ast.walk(each)
+    )
 
 
 def _is_for_host(trace: ProcessTrace, turned: SourceLine) -> bool:
