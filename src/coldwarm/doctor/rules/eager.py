@@ -317,10 +317,13 @@ def _is_for_host(trace: ProcessTrace, line: SourceLine) -> bool:
 def _looked_at(trace: ProcessTrace, named: Collection[Loop | None]) -> Iterator[Finding]:
     """Name loops of operations by looks alone, where calls cannot be seen."""
     least_s = max(_WORTH_S, _WORTH_SHARE * trace.lasted_s)
+    # What is traced there as part of one transformation after another is named for that.
+    transformed = {one.site for one in trace.calls if one.again_for == "transform"}
     for loop, spots in _spent_by_loop(trace).items():
         costs: dict[SourceLine, float] = defaultdict(float)
         for line, spot, seconds in spots:
-            if spot.below not in _ELEMENTS and spot.below not in _NO_OPERATIONS:
+            is_operation = spot.below not in _ELEMENTS and spot.below not in _NO_OPERATIONS
+            if is_operation and line not in transformed:
                 costs[line] += seconds
         cost_s = sum(costs.values())
         if loop not in named and cost_s >= least_s:

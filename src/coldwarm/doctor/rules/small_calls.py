@@ -340,4 +340,5 @@ RULE = Rule(
     findings=_findings,
     codes=Codes(_REASONS, _ADVICE),
     changes=_CHANGES,
+    pages={"jit-call-per-element": "vmap-over-compiled-loop"},
 )
