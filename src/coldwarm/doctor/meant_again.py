@@ -111,7 +111,7 @@ def _are_used_again(trace: ProcessTrace, calls: Sequence[CompiledCall]) -> bool:
 def _are_precisions(trace: ProcessTrace, kind: CauseKind, calls: Sequence[CompiledCall]) -> bool:
     """Say whether a function was called several times with arrays of each of a few dtypes.
 
-    Where calls are not seen, that all arrays change together is taken for a choice, too.
+    That all arrays have become of another dtype together is taken for a choice, too.
     """
     differing = [[one for one in call.differences if one.kind == kind] for call in calls]
     if not all(is_dtype_alone(one.before, one.now) for of in differing for one in of):
