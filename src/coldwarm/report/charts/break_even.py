@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -45,11 +46,11 @@ def break_even(workload: Workload, width: int = WIDTH) -> Chart | None:
     settings = _settings(workload)
     wide = width >= _TWO_COLUMNS and len(settings) > 1
     panel = (width - _GAP) // 2 if wide else width
-    changes = [one.calls for one in planning.crossings(settings)]
-    most = strips.last(workload, changes)
+    rings = [ring for one in settings for ring in _rings(workload, one)]
+    most = strips.last(workload, [one["calls"] for one in rings])
     found = {
         "totals": [row for row in rows(planning.totals(settings)) if row["calls"] <= most],
-        "crossings": [row for row in rows(planning.crossings(settings)) if row["calls"] <= most],
+        "crossings": [row for row in rings if row["calls"] <= most],
         "cheapest": strips.ranges(workload, most, panel),
     }
     if not found["totals"]:
@@ -70,6 +71,18 @@ def break_even(workload: Workload, width: int = WIDTH) -> Chart | None:
         spec=_panels(workload, found, panel, most, 2 if wide else 1),
         data=found,
     )
+
+
+def _rings(workload: Workload, one: JobSetting) -> list[Row]:
+    """Return where another candidate becomes the cheapest, as the answer's rows guess it.
+
+    Where the answer has no guess, that is where the lines cross.
+    """
+    reading = workload.answer and workload.answer.reading(strips.READINGS[one.caches][0])
+    if not reading or not reading.estimates:
+        return list(rows(planning.crossings([one])))
+    guesses = [(guess.value, guess.cheapest) for guess in reading.estimates[1:]]
+    return list(rows(planning.crossings([replace(one, crossings=guesses)])))
 
 
 def _told(crossings: Sequence[Row]) -> str:
