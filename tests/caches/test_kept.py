@@ -411,3 +411,24 @@ def marks(folder: Path) -> bool:
     except OSError:
         return False
     return True
+
+
+_BESIDE_JAX = """
+import sys
+
+import jax
+
+from coldwarm.runner import isolation
+
+jax.devices()
+print(isolation.can_hide(sys.argv[1:]))
+"""
+
+
+def test_a_view_is_tried_without_a_warning_of_jax(tmp_path: Path) -> None:
+    """A program that has loaded JAX may measure too: JAX would warn when its process forks."""
+    pytest.importorskip("jax")
+    command = [sys.executable, "-W", "error", "-c", _BESIDE_JAX, str(tmp_path / "any")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    assert done.stdout.strip() == str(isolation.can_hide([str(tmp_path / "any")]))

@@ -17,7 +17,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from contextlib import suppress
+import threading
+import warnings
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -110,6 +112,8 @@ def make_view(
     return made
 
 
+_forking = threading.Lock()
+"""Filters of warnings are those of all threads."""
 _known: dict[str, Overlay] = {}
 """By the name of its folder, what another process of the same caches is to see."""
 
@@ -185,15 +189,28 @@ def _try(lowers: tuple[str, ...], place: str, *, user: bool) -> None:
             upper.mkdir()
             work.mkdir()
             layers.append((lower, str(upper), str(work)))
-        subprocess.run(
-            [sys.executable, "-I", "-S", "-c", ""],
-            check=True,
-            timeout=_PROBE_S,
-            preexec_fn=Overlay(tuple(layers), (), (), user).enter,
-        )
+        with quiet_fork():
+            subprocess.run(
+                [sys.executable, "-I", "-S", "-c", ""],
+                check=True,
+                timeout=_PROBE_S,
+                preexec_fn=Overlay(tuple(layers), (), (), user).enter,
+            )
         for layer in layers:
             with suppress(OSError):
                 Path(layer[2], "work").chmod(0o700)
+
+
+@contextmanager
+def quiet_fork() -> Iterator[None]:
+    """Let nobody warn who is loaded here and starts threads, as JAX does, when this process forks.
+
+    What is forked asks the kernel for its view, and is replaced by another program.
+    """
+    with _forking, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r"os\.fork\(\) was called", RuntimeWarning)
+        warnings.filterwarnings("ignore", r"This process .* is multi-threaded", DeprecationWarning)
+        yield
 
 
 def _write(path: str, text: str) -> None:
