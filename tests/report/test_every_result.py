@@ -228,8 +228,10 @@ def test_the_figures_say_what_the_rows_say(stored: dict[str, Measured]) -> None:
                 assert missing in over or answer.workload not in over, name
 
 
-def test_a_ring_of_a_figure_is_a_best_guess_of_the_rows(stored: dict[str, Measured]) -> None:
-    n_held = 0
+def test_a_ring_of_a_figure_is_a_best_guess_of_the_rows(
+    request: pytest.FixtureRequest, stored: dict[str, Measured]
+) -> None:
+    n_compared = n_rings = 0
     for name, measured in stored.items():
         cases = list(measured.cases.values())
         for workload in workloads(cases, answers(cases)):
@@ -243,8 +245,11 @@ def test_a_ring_of_a_figure_is_a_best_guess_of_the_rows(stored: dict[str, Measur
                 guesses = [(one.value, one.cheapest) for one in by.estimates[1:]]
                 if any(one["caches"] == caches for one in chart.data["totals"]):
                     assert rings == guesses[: len(rings)], name
-                    n_held += len(rings)
-    assert n_held > 1
+                    n_compared += 1
+                    n_rings += len(rings)
+    assert n_compared > 1
+    # What is measured just now may have one that is the cheapest at all numbers of calls.
+    assert n_rings > 1 or "now" in request.node.name
 
 
 def test_lines_cross_where_the_rows_say_it(
