@@ -189,12 +189,13 @@ def _try(lowers: tuple[str, ...], place: str, *, user: bool) -> None:
             upper.mkdir()
             work.mkdir()
             layers.append((lower, str(upper), str(work)))
-        with quiet_fork():
+        view = Overlay(tuple(layers), (), (), user)
+        with forking(view):
             subprocess.run(
                 [sys.executable, "-I", "-S", "-c", ""],
                 check=True,
                 timeout=_PROBE_S,
-                preexec_fn=Overlay(tuple(layers), (), (), user).enter,
+                preexec_fn=view.enter,
             )
         for layer in layers:
             with suppress(OSError):
@@ -202,11 +203,14 @@ def _try(lowers: tuple[str, ...], place: str, *, user: bool) -> None:
 
 
 @contextmanager
-def quiet_fork() -> Iterator[None]:
-    """Let nobody warn who is loaded here and starts threads, as JAX does, when this process forks.
+def forking(view: Overlay | None) -> Iterator[None]:
+    """Start a process with a view: nobody who is loaded here warns of the fork, as JAX would.
 
     What is forked asks the kernel for its view, and is replaced by another program.
     """
+    if view is None:
+        yield
+        return
     with _forking, warnings.catch_warnings():
         warnings.filterwarnings("ignore", r"os\.fork\(\) was called", RuntimeWarning)
         warnings.filterwarnings("ignore", r"This process .* is multi-threaded", DeprecationWarning)

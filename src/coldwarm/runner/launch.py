@@ -298,15 +298,16 @@ class RunContext:
     ) -> MeasuredProcess:
         """Start the process of a job."""
         options = self.options
-        return MeasuredProcess(
-            job_,
-            variables_,
-            self.guard,
-            timeout_s=options.timeout_s,
-            python=program_name(case.python, case.backend),
-            affinity=options.affinity if options.threads else None,
-            enter=None if view is None else view.enter,
-        )
+        with isolation.forking(view):
+            return MeasuredProcess(
+                job_,
+                variables_,
+                self.guard,
+                timeout_s=options.timeout_s,
+                python=program_name(case.python, case.backend),
+                affinity=options.affinity if options.threads else None,
+                enter=None if view is None else view.enter,
+            )
 
 
 _FOR_A_VERDICT = 3

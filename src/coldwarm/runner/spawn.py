@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import uuid
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -23,7 +23,6 @@ from coldwarm import wire
 from coldwarm.clock import TIME
 from coldwarm.contracts.reasons import because
 from coldwarm.runner import guard, temporary
-from coldwarm.runner.isolation import quiet_fork
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -290,18 +289,17 @@ class MeasuredProcess:
         if affinity is not None:
             os.sched_setaffinity(0, affinity)
         try:
-            with quiet_fork() if enter is not None else nullcontext():
-                self.spawned_ns = TIME.perf_counter_ns()
-                self._process = subprocess.Popen(
-                    [python, str(_WORKER), str(down_read), str(up_write)],
-                    stdin=subprocess.DEVNULL,
-                    stdout=output_write,
-                    stderr=output_write,
-                    env=dict(variables),
-                    pass_fds=(down_read, up_write, life_read),
-                    start_new_session=True,
-                    preexec_fn=enter,  # noqa: PLW1509 - few lines
-                )
+            self.spawned_ns = TIME.perf_counter_ns()
+            self._process = subprocess.Popen(
+                [python, str(_WORKER), str(down_read), str(up_write)],
+                stdin=subprocess.DEVNULL,
+                stdout=output_write,
+                stderr=output_write,
+                env=dict(variables),
+                pass_fds=(down_read, up_write, life_read),
+                start_new_session=True,
+                preexec_fn=enter,  # noqa: PLW1509 - few lines
+            )
             _die_with_this(life_read, self._process.pid)
         finally:
             if before is not None:

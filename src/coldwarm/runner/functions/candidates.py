@@ -207,14 +207,15 @@ def ask(  # noqa: PLR0913 - what a process needs
     job = _job(str(due.__struct_config__.tag), target, setting, answer, precision)
     try:
         view = isolation.make_view(caches, without, ours)
-        process = MeasuredProcess(
-            {**job, "watch": watch},
-            variables,
-            setting.guard,
-            timeout_s=setting.timeout_s if timeout_s is None else timeout_s,
-            python=program_name(target.python, BACKEND),
-            enter=None if view is None else view.enter,
-        )
+        with isolation.forking(view):
+            process = MeasuredProcess(
+                {**job, "watch": watch},
+                variables,
+                setting.guard,
+                timeout_s=setting.timeout_s if timeout_s is None else timeout_s,
+                python=program_name(target.python, BACKEND),
+                enter=None if view is None else view.enter,
+            )
     except OSError as error:
         if error.errno in {errno.EAGAIN, errno.ENOMEM}:  # that is no fault of its interpreter
             raise
