@@ -78,27 +78,26 @@ def compared(place: Path, python: str) -> Iterator[Row]:
         *(account.compile_s, account.cache_s, account.run_s, account.other_s),
     ]
     summed = sum(one for one in parts if one is not None)
-    yield Row(
-        group=name,
-        what="parts, added up",
-        measured=f"{summed:.2f} s",
-        against=f"{lasted_s:.2f} s of the process",
-        figure=100 * abs(summed / lasted_s - 1.0),
-        bound=100 * SUM_SHARE,
-        unit="%",
-    )
+    yield _off(name, "parts, added up", (summed, lasted_s), SUM_SHARE)
     compiling_s = account.trace_s + account.lower_s + account.compile_s
     told_s = sum(truth["compiling_s"].values())
     if told_s:
-        yield Row(
-            group=name,
-            what="compiling",
-            measured=f"{compiling_s:.2f} s",
-            against=f"{told_s:.2f} s told",
-            figure=100 * abs(compiling_s / told_s - 1.0),
-            bound=100 * max(TOLD_SHARE, TOLD_S / told_s),
-            unit="%",
-        )
+        share = max(TOLD_SHARE, TOLD_S / told_s)
+        yield _off(name, "compiling", (compiling_s, told_s), share)
+
+
+def _off(name: str, what: str, seconds: tuple[float, float], share: float) -> Row:
+    """Return by how much the doctor's seconds are off those that others tell."""
+    ours, theirs = seconds
+    return Row(
+        group=name,
+        what=what,
+        measured=f"{ours:.2f} s",
+        against=f"{theirs:.2f} s",
+        figure=100 * abs(ours / theirs - 1.0),
+        bound=100 * share,
+        unit="%",
+    )
 
 
 def main() -> None:

@@ -60,11 +60,9 @@ def test_steps_that_are_kept_for_nothing_are_named(n_bytes: int, *, named: bool)
 def looked_into(function: Any, *arguments: Any) -> dict[str, Any]:
     """Return what is told of a program of JAX's, for a function of this file."""
     jax = pytest.importorskip("jax")
-    from coldwarm.doctor.record import jaxprs
+    from coldwarm.doctor.record import jax_work
 
-    told = jaxprs.looked_into((jax.make_jaxpr(function)(*arguments), ()))
-    assert told is not None
-    return told
+    return jax_work.in_vain(jax.make_jaxpr(function)(*arguments).jaxpr)
 
 
 def test_jax_tells_where_all_branches_are_computed() -> None:
@@ -190,7 +188,7 @@ def test_settings_are_told_at_the_end() -> None:
     text = """
         import jax
         import torch
-        from coldwarm.doctor.record.debug_settings import debugging
+        from coldwarm.doctor.record.settings_at_end import debugging
 
         jax.config.update("jax_debug_nans", True)
         torch.autograd.set_detect_anomaly(True)

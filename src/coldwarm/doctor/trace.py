@@ -913,6 +913,20 @@ class ProcessTrace:
             null_reasons={name: one for name, one in reasons.items() if one is not None},
         )
 
+    def finding_of_seconds(
+        self, pattern: str, site: SourceLine, says: Reason, *, framework: str, n: int = 1
+    ) -> Finding:
+        """Return something to change that costs the seconds which its sentence says."""
+        return self.finding(
+            pattern,
+            site,
+            says,
+            framework=framework,
+            n=n,
+            cost_s=float(str(says.values["spent_s"])),
+            no_saving=because("doctor_depends"),
+        )
+
 
 def _spent_s(calls: Sequence[CompiledCall]) -> float:
     """Return the time in which at least one of the calls was compiled."""

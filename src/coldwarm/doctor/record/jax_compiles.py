@@ -11,6 +11,7 @@ import time
 from functools import cache
 
 from coldwarm.doctor.record import compiled_functions, signatures, sites
+from coldwarm.doctor.record.jax_work import in_vain
 from coldwarm.doctor.record.jaxprs import fingerprint, looked_into, memory_of
 from coldwarm.doctor.record.journal import failed
 from coldwarm.frameworks.jax import forgetting, staying
@@ -438,6 +439,16 @@ class JaxStages:
             )
         return call
 
+    def _looked_into(self, lowered: "Any") -> "dict[str, Any] | None":
+        """Return what is known of a program; where a part cannot be looked at, that is told."""
+        program = looked_into(lowered)
+        if program is not None:
+            try:
+                program |= in_vain(lowered[0].jaxpr)
+            except Exception as error:
+                failed(self._journal, error)
+        return program
+
     def _leave(self, call: _CompilingCall, stage: str, begin_ns: int, end_ns: int) -> None:
         """Write that an outermost stage has ended."""
         begun_ns = _now_ns()
@@ -450,7 +461,7 @@ class JaxStages:
             counts[slot + 3] += (stage == "compile") and call.hit
         if call.counted.is_written(self._journal.most_of_a_place):
             if call.lowered is not None:  # now, so that none of its arrays is kept
-                call.program, call.lowered = looked_into(call.lowered), None
+                call.program, call.lowered = self._looked_into(call.lowered), None
             self._journal.write(
                 "stage",
                 call=call.number,

@@ -4,7 +4,7 @@ Read from the program as JAX has traced it, and from the lines that its equation
 """
 
 from coldwarm.doctor.record import sites
-from coldwarm.frameworks.jax_programs import equations, inner, programs
+from coldwarm.frameworks.jax_programs import equations, inner, n_equations, programs
 from coldwarm.wire import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     """Lines of the user's that called each other, the innermost first."""
 
 
+MOST_EQUATIONS = 20_000
+"""Of a program whose lines are looked at."""
 _TRACES = "trace_to_jaxpr"
 """A function of JAX that traces another."""
 _CONDITIONALS = "conditionals.py"
@@ -36,16 +38,15 @@ _FEWEST_STEPS = 16
 
 
 def in_vain(jaxpr: "Any") -> "dict[str, Any]":
-    """Return what a program does in vain, as the journal has it."""
-    try:
-        asking = _asking(jaxpr)
-        return {
-            "asking": asking,
-            "heavy": _heavy(jaxpr) if asking else [],
-            "kept_steps": _kept_steps(jaxpr),
-        }
-    except Exception:  # of a version of JAX that is not known: the rest is told all the same
+    """Return what a program does in vain, as the journal has it; of a very large one nothing."""
+    if n_equations(jaxpr) > MOST_EQUATIONS:
         return {}
+    asking = _asking(jaxpr)
+    return {
+        "asking": asking,
+        "heavy": _heavy(jaxpr) if asking else [],
+        "kept_steps": _kept_steps(jaxpr),
+    }
 
 
 def _asking(jaxpr: "Any") -> "list[Site]":

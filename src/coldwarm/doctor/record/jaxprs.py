@@ -3,7 +3,7 @@
 And what it takes when it runs, and what tells it from others, from the frames above a listener.
 """
 
-from coldwarm.doctor.record.jax_work import form, in_vain, n_bytes, users_lines
+from coldwarm.doctor.record.jax_work import MOST_EQUATIONS, form, n_bytes, users_lines
 from coldwarm.frameworks.jax_programs import equations, n_equations
 from coldwarm.wire import TYPE_CHECKING
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     """Lines of the user's that called each other, the innermost first."""
 
 
-_MOST_EQUATIONS = 20_000
 _FEWEST_EQUATIONS = 200
 """From so many on it is asked which lines they are from."""
 _MOST_CHAINS = 24
@@ -35,7 +34,7 @@ def looked_into(lowered: "Any") -> "dict[str, Any] | None":
         return None
     jaxpr = closed.jaxpr
     n_all = n_equations(jaxpr)
-    is_small = n_all <= _MOST_EQUATIONS
+    is_small = n_all <= MOST_EQUATIONS
     inputs = [n_bytes(var.aval) for var in jaxpr.invars]
     return {
         "equations": n_all,
@@ -46,7 +45,6 @@ def looked_into(lowered: "Any") -> "dict[str, Any] | None":
         "output_bytes": sum(n_bytes(var.aval) for var in jaxpr.outvars),
         "donated_bytes": sum(n for n, given in zip(inputs, donated, strict=False) if given),
         "reusable_bytes": _reusable(jaxpr, donated),
-        **(in_vain(jaxpr) if is_small else {}),
     }
 
 

@@ -13,7 +13,6 @@ import time
 
 from coldwarm.doctor.record import imports, sites
 from coldwarm.doctor.record.calls import CallCounter
-from coldwarm.doctor.record.debug_settings import debugging
 from coldwarm.doctor.record.journal import (
     FIRST,
     KEPT,
@@ -28,6 +27,7 @@ from coldwarm.doctor.record.journal import (
     settled,
 )
 from coldwarm.doctor.record.looks import Looks
+from coldwarm.doctor.record.settings_at_end import debugging
 from coldwarm.frameworks.arrivals import Awaited
 from coldwarm.wire import TYPE_CHECKING
 

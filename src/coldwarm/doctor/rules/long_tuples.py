@@ -45,14 +45,9 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
                 n_elements=n_elements,
                 spent_s=spent_s,
             )
-            yield trace.finding(
-                "numba-long-tuple",
-                _use(trace, calls[0], place, argument),
-                says,
-                framework="numba",
-                n=n_elements,
-                cost_s=spent_s,
-                no_saving=because("doctor_depends"),
+            site = _use(trace, calls[0], place, argument)
+            yield trace.finding_of_seconds(
+                "numba-long-tuple", site, says, framework="numba", n=n_elements
             )
 
 

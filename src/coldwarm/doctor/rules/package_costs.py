@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from coldwarm.contracts.doctor import Finding
-    from coldwarm.contracts.reasons import Reason
     from coldwarm.doctor.trace import CompiledCall, ProcessTrace, SourceLine
 
 
@@ -88,7 +87,7 @@ def _restarts(trace: ProcessTrace) -> Iterator[Finding]:
     for site, seconds in found.items():
         if trace.is_worth(seconds):
             says = because("doctor_workers", spent_s=seconds)
-            yield _finding(trace, "dataloader-restart", site, says, "torch")
+            yield trace.finding_of_seconds("dataloader-restart", site, says, framework="torch")
 
 
 def _leaves_workers(trace: ProcessTrace) -> bool:
@@ -113,20 +112,7 @@ def _waits(trace: ProcessTrace) -> Iterator[Finding]:
     for site, seconds in found.items():
         if trace.is_worth(seconds) and seconds >= _WAITS * trace.lasted_s:
             says = because("doctor_batches", spent_s=seconds)
-            yield _finding(trace, "dataloader-wait", site, says, "torch")
-
-
-def _finding(
-    trace: ProcessTrace, pattern: str, site: SourceLine, says: Reason, framework: str = "jax"
-) -> Finding:
-    return trace.finding(
-        pattern,
-        site,
-        says,
-        framework=framework,
-        cost_s=float(str(says.values["spent_s"])),
-        no_saving=because("doctor_depends"),
-    )
+            yield trace.finding_of_seconds("dataloader-wait", site, says, framework="torch")
 
 
 def _differences(trace: ProcessTrace) -> Iterator[Finding]:
@@ -148,7 +134,7 @@ def _differences(trace: ProcessTrace) -> Iterator[Finding]:
             if ast.unparse(one.func) in names and _takes_differences(one):
                 code = "doctor_gradient" if called(one) == "minimize" else "doctor_jacobian"
                 says = because(code, function=jitted[site].short_name, spent_s=seconds)
-                yield _finding(trace, "finite-differences", site, says)
+                yield trace.finding_of_seconds("finite-differences", site, says, framework="jax")
                 break
 
 

@@ -140,14 +140,8 @@ def _of_torch(trace: ProcessTrace) -> Iterator[Finding]:
     ran_s = trace.ran_s(begin_s)
     most = max(calls, key=lambda one: one.total_s)
     if spent_s >= _UNPAID * ran_s and most.site is not None:
-        yield trace.finding(
-            "compile-unpaid",
-            most.site,
-            because("doctor_unpaid", function=most.name, spent_s=spent_s, ran_s=ran_s),
-            framework="torch",
-            cost_s=spent_s,
-            no_saving=because("doctor_depends"),
-        )
+        says = because("doctor_unpaid", function=most.name, spent_s=spent_s, ran_s=ran_s)
+        yield trace.finding_of_seconds("compile-unpaid", most.site, says, framework="torch")
 
 
 def _written_out(trace: ProcessTrace, calls: Iterable[CompiledCall]) -> Iterator[Finding]:
@@ -162,13 +156,8 @@ def _written_out(trace: ProcessTrace, calls: Iterable[CompiledCall]) -> Iterator
             if site not in done:
                 done.add(site)
                 says = because("doctor_written_out", function=call.name, spent_s=call.total_s)
-                yield trace.finding(
-                    "python-loop-unrolled",
-                    site,
-                    says,
-                    framework="torch",
-                    cost_s=call.total_s,
-                    no_saving=because("doctor_depends"),
+                yield trace.finding_of_seconds(
+                    "python-loop-unrolled", site, says, framework="torch"
                 )
 
 

@@ -90,16 +90,9 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
 def _finding(
     trace: ProcessTrace, pattern: str, site: SourceLine, says: Reason, framework: str = "numba"
 ) -> Finding:
-    seconds, n = says.values["spent_s"], says.values.get("n_calls", 1)
-    return trace.finding(
-        pattern,
-        site,
-        says,
-        framework=framework,
-        n=n if isinstance(n, int) else 1,
-        cost_s=float(str(seconds)),
-        no_saving=because("doctor_depends"),
-    )
+    n = says.values.get("n_calls", 1)
+    n = n if isinstance(n, int) else 1
+    return trace.finding_of_seconds(pattern, site, says, framework=framework, n=n)
 
 
 def _spent_at(trace: ProcessTrace) -> dict[SourceLine, float]:
@@ -278,7 +271,8 @@ def _keeps(trace: ProcessTrace, site: SourceLine) -> bool:
     """Say whether the function at a line gives a call what it stores: in an object, for later."""
     around = trace.sources.functions_around(site.path, site.line)
     nodes = list(ast.walk(around[0])) if around else []
-    given = {name for call in _calls_at(nodes, site.line) for name in _given(call)}
+    calls = trace.sources.calls_at(site.path, site.line)
+    given = {name for call in calls for name in _given(call)}
     return any("." in name for name in given & _stored(nodes))
 
 
@@ -326,13 +320,11 @@ def _of_lists(trace: ProcessTrace) -> Iterator[Finding]:
 def _makes(trace: ProcessTrace, site: SourceLine) -> bool:
     """Say whether a line makes a tensor of a list that it writes out or comprehends."""
     return any(
-        isinstance(one, ast.Call)
-        and one.lineno <= site.line <= (one.end_lineno or one.lineno)
-        and ast.unparse(one.func).partition(".")[0] == "torch"
+        ast.unparse(one.func).partition(".")[0] == "torch"
         and called(one) in _MAKERS
         and bool(one.args)
         and isinstance(one.args[0], (ast.List, ast.ListComp))
-        for one in trace.sources.nodes(site.path)
+        for one in trace.sources.calls_at(site.path, site.line)
     )
 
 
