@@ -229,3 +229,19 @@ def test_what_a_process_shows_by_the_way_is_measured_in_the_same_round(cases: li
     assert found is not None
     assert found[1][FILLED]
     assert {case.id for case in found[1]["warm_process"]} == {base.id, other.id}
+
+
+@pytest.mark.parametrize(("left_s", "alone"), [(10.0, False), (1.5, True)])
+def test_where_two_processes_do_not_fit_one_that_calls_both_functions_is_started(
+    cases: list[Case],
+    left_s: float,
+    alone: bool,  # noqa: FBT001 - of a table
+) -> None:
+    base, other, _ = cases
+    mode: CacheMode = "warm_process"
+    asked = options(cache_modes=(mode,), time_budget_s=20.0)
+    groups = groups_of([base, other])
+    run = RoundChooser(groups, asked, Ledger(), lambda *_: 1.0, lambda case: case is other)
+    found = run.next(left_s)
+    assert found is not None
+    assert set(found[1][mode]) == ({other} if alone else {base, other})

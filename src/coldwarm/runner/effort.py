@@ -321,6 +321,8 @@ class RoundChooser:
     ledger: Ledger
     cost_s: Callable[[Case, CacheMode], float]
     """Seconds that a process of a mode of a case is expected to run."""
+    shares: Callable[[Case], bool] = lambda _: False
+    """Whether a process of a case, by itself, calls the baseline's function beside its own."""
     _asked: Counter[tuple[str, CacheMode]] = field(default_factory=Counter)
     _known: dict[tuple[str, CacheMode, int, int], _Open] = field(default_factory=dict)
 
@@ -346,12 +348,14 @@ class RoundChooser:
             item
             for case in alive
             for mode in self.options.cache_modes
-            if (item := self._item(baseline, case, mode)) is not None
+            if (item := self._item(baseline, case, mode, left_s)) is not None
             if left_s is None or item.cost_s <= left_s
         ]
         return sorted(items, key=lambda item: -item.needs_per_s)
 
-    def _item(self, baseline: Case | None, case: Case, mode: CacheMode) -> _Item | None:
+    def _item(
+        self, baseline: Case | None, case: Case, mode: CacheMode, left_s: float | None
+    ) -> _Item | None:
         tried = max(self._asked[case.id, mode], self.ledger.n_rounds(case, mode))
         if tried >= self.options.max_runs:
             return None
@@ -364,6 +368,8 @@ class RoundChooser:
         is_paired = open_.verdict or (not case.is_baseline and beside_s <= _CHEAP * alone_s)
         beside = baseline if is_paired else None
         both_s = alone_s + (beside_s if beside else 0.0)
+        if left_s is not None and both_s > left_s and mode == WARM and self.shares(case):
+            beside, both_s = None, alone_s
         needs_per_s = (_FIGURE / (open_.figure * alone_s) if open_.figure else 0.0) + (
             1 / (open_.verdict * both_s) if open_.verdict else 0.0
         )

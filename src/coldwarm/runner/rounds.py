@@ -110,6 +110,8 @@ class Rounds:
     _cost_s: dict[tuple[str, CacheMode], float] = field(default_factory=dict)
     _staying: Sequence[Case] = ()
     """Cases that have warm blocks in this round."""
+    _baselines: dict[str, Case] = field(default_factory=dict)
+    """Group to its baseline, once it was measured."""
     _killed: Counter[tuple[str, int]] = field(default_factory=Counter)
     """Case and round to its processes that were killed from outside in this part of the run."""
 
@@ -121,6 +123,7 @@ class Rounds:
                 if not self.ledger.done(case, mode, round_):
                     self._make(case, round_)
         self._staying = staying = wanted.get(WARM, ())
+        self._baselines |= {case.group: case for case in staying if case.is_baseline}
         for mode in _COLD_ORDER:
             cases = [
                 case
@@ -256,15 +259,28 @@ class Rounds:
         return WARM not in modes and mode == modes[0] and not self.ledger.good(case, mode)
 
     def _shared(self, case: Case) -> tuple[Case, ...]:
-        """Return the candidates whose functions a process of the case calls beside its own."""
+        """Return the candidates whose functions a process of the case calls beside its own.
+
+        Within a time budget the baseline's is called also where there is no time for a process of
+        it in the round.
+        """
         if self.place.options.deterministic:
             return ()
+        if self.place.options.time_budget_s is not None and self.shares(case):
+            return (self._baselines[case.group],)
         return tuple(
             other
             for other in self._staying
             if other.is_baseline != case.is_baseline
             if _may_share(case, other, self.ledger)
         )
+
+    def shares(self, case: Case) -> bool:
+        """Say whether a process of a case can call the baseline's function beside its own."""
+        baseline = self._baselines.get(case.group)
+        if baseline is None or baseline is case or self.ledger.failure(baseline) is not None:
+            return False
+        return not case.is_baseline and _may_share(case, baseline, self.ledger)
 
     def _cold(self, case: Case, mode: CacheMode, round_: int) -> None:
         """Measure one process that ends after its second call; retry a rejected one."""

@@ -409,7 +409,7 @@ class _Session:
                 chosen = self._missing(groups[name], round_, costs, budget, at_most_s)
             if any(chosen.values()):
                 yield name, round_, chosen
-        effort = RoundChooser(groups, self.options, self.ledger, costs.expected_s)
+        effort = RoundChooser(groups, self.options, self.ledger, costs.expected_s, rounds.shares)
         while not budget.spent(self.clock.now_s()):
             found = effort.next(budget.left_s(self.clock.now_s()))
             if found is None:
