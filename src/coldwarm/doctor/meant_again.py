@@ -59,6 +59,8 @@ _DEAR_S, _DEAR_SHARE = 1.0, 0.1
 """Seconds, and share of the run, from which a single shorter input is reported."""
 _WARM_S, _WARM_SHARE = 0.3, 0.03
 """The same of a first call that was given something else than all others."""
+_ROUND = 8
+"""What round sizes are multiples of."""
 _FEW, _USED_AGAIN = 16, 3
 """Functions that are kept, and calls of each, for them to be made on purpose."""
 
@@ -68,6 +70,8 @@ def is_meant(
 ) -> bool:
     """Say whether a function was compiled again at a line for what a program may well want."""
     if _are_dear(trace, kind, calls) or _is_unmeant(trace, site, calls):
+        return False
+    if kind == "shape" and _is_fixed(trace, calls):
         return False
     return len(calls) < _fewest(trace, kind, calls) or _are_kept(trace, site, kind, calls)
 
@@ -167,6 +171,20 @@ def _are_dear(trace: ProcessTrace, kind: CauseKind, calls: Sequence[CompiledCall
         pairs = [(one.before, one.now) for one in differing if kind == "type"]
         is_alike = any(is_laid_out_otherwise(*pair) for pair in pairs)
     return is_alike and calls[0].total_s >= max(_DEAR_S, _DEAR_SHARE * trace.lasted_s)
+
+
+def _is_fixed(trace: ProcessTrace, calls: Sequence[CompiledCall]) -> bool:
+    """Say whether PyTorch compiled again and again for sizes that it would leave open by itself.
+
+    It leaves a size open that has changed once, unless it was told otherwise. Round sizes are
+    taken for a choice, as of buckets.
+    """
+    spent_s = sum(one.total_s for one in calls)
+    if calls[0].framework != "torch" or len(calls) <= 1:
+        return False
+    found = [size for call in calls for one in call.differences for size in sizes(one.now)]
+    is_dear = spent_s >= max(_DEAR_S, _DEAR_SHARE * trace.lasted_s)
+    return is_dear and any(one % _ROUND for one in found)
 
 
 def _is_shorter(one: CallDifference) -> bool:

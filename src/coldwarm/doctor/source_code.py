@@ -457,6 +457,7 @@ def called(call: ast.Call) -> str:
 
 
 _STATEMENTS = (ast.For, ast.While, ast.AsyncFor)
+_PRINTS = {"print", "info", "debug"}
 
 
 class SourceFiles:
@@ -593,6 +594,16 @@ class SourceFiles:
         """Return how many simple statements lie between two lines."""
         return sum(
             isinstance(one, _SIMPLE) and first < one.lineno < last for one in self.nodes(path)
+        )
+
+    def prints_between(self, path: str, first: int, last: int) -> bool:
+        """Say whether a program prints something between two lines."""
+        return any(
+            isinstance(one, ast.Call)
+            and first < one.lineno < last
+            and (one.end_lineno or 0) < last
+            and called(one) in _PRINTS
+            for one in self.nodes(path)
         )
 
     def calls_at(self, path: str, line: int) -> list[ast.Call]:

@@ -357,6 +357,7 @@ def _named(row: dict[str, Any]) -> Iterator[str]:
         alone.append(program["constants_line"])
     for place in (*(row.get("stack") or ()), *alone, *(one for chain in chains for one in chain)):
         yield str(place[0])
+    yield from row.get("files") or ()
     function = row.get("function") or {}
     if function.get("whose") == "user":
         yield str(function["path"])

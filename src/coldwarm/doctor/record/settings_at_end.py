@@ -1,8 +1,9 @@
-"""Settings for finding faults that are on when the program ends, and threads beyond processors."""
+"""What is there when the program ends: settings that slow it down, its threads, its own files."""
 
 import os
 import sys
 
+from coldwarm.doctor.record import sites
 from coldwarm.wire import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,17 +17,38 @@ _OF_JAX = (
     "jax_enable_checks",
     "jax_check_tracer_leaks",
     "jax_debug_key_reuse",
+    "jax_disable_most_optimizations",
 )
+_OF_XLA = (
+    "--xla_disable_hlo_passes=",
+    "--xla_backend_optimization_level=0",
+    "--xla_backend_optimization_level=1",
+    "--xla_llvm_disable_expensive_passes=true",
+)
+"""Beginnings of what turns XLA's own optimizations off, in the variable ``XLA_FLAGS``."""
+_MOST_FILES = 500
 
 
 def debugging() -> "dict[str, Any]":
-    """Return the settings that are on, by name, and the threads of PyTorch for an operation."""
+    """Return the settings that are on, PyTorch's threads for an operation, and the user's files."""
     config = getattr(sys.modules.get("jax"), "config", None)
     on = [name for name in _OF_JAX if getattr(config, name, None) is True]
+    if config is not None:
+        on += [one for one in os.environ.get("XLA_FLAGS", "").split() if one.startswith(_OF_XLA)]
     n_threads = 0
     if "torch._C" in sys.modules:  # PyTorch itself, and all of it
         torch: Any = sys.modules["torch"]
         if torch.is_anomaly_enabled() is True:
             on.append("set_detect_anomaly")
         n_threads = int(torch.get_num_threads())
-    return {"on": on, "threads": n_threads, "processors": len(os.sched_getaffinity(0))}
+    files = [getattr(one, "__file__", None) for one in list(sys.modules.values())]
+    return {
+        "on": on,
+        "threads": n_threads,
+        "processors": len(os.sched_getaffinity(0)),
+        "files": [
+            sites.path_of(one)
+            for one in files
+            if isinstance(one, str) and one.endswith(".py") and sites.kind(one) == sites.USERS
+        ][:_MOST_FILES],
+    }

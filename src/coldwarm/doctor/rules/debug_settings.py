@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _REASONS = {
     "doctor_debug_jax": "{setting} was still on at the end: with it JAX makes more checks, or does"
     " not compile, and tracing or calls take longer",
+    "doctor_not_optimized": "{setting} was set: with it XLA leaves optimizations out, and what it"
+    " compiles runs slower",
     "doctor_debug_torch": "anomaly detection was still on at the end: with it PyTorch keeps a stack"
     " of each operation, and looks for NaN in each gradient",
     "doctor_debug_numba": "{function} is compiled with {option}=True: every index is checked, and"
@@ -36,6 +38,8 @@ _CHANGES = {
     "debug-setting-on": "turn it off once the fault is found",
     "too-many-threads": "give torch.set_num_threads no more than there are processors",
 }
+_OF_TORCH = ("set_detect_anomaly",)
+_NOT_OPTIMIZED = ("jax_disable_most_optimizations",)
 _OPTIONS = ("boundscheck", "debug")
 """Options of Numba's decorators."""
 _DECORATORS = ("jit", "vectorize")
@@ -46,10 +50,9 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     """Name the lines that set them."""
     for row in trace.rows_of(DebugSettings):
         for name in row.on:
-            framework = "jax" if name.startswith("jax_") else "torch"
+            framework = "torch" if name in _OF_TORCH else "jax"
             for site in _set_at(trace, name):
-                says = because(f"doctor_debug_{framework}", **_named(framework, name))
-                yield _finding(trace, "debug-setting-on", site, framework, says)
+                yield _finding(trace, "debug-setting-on", site, framework, _says(name))
         if row.threads > row.processors:
             for site in _set_at(trace, "set_num_threads"):
                 says = because("doctor_threads", n_threads=row.threads, n_processors=row.processors)
@@ -57,8 +60,11 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     yield from _of_numba(trace)
 
 
-def _named(framework: str, name: str) -> dict[str, str]:
-    return {"setting": name} if framework == "jax" else {}
+def _says(name: str) -> Reason:
+    if name in _OF_TORCH:
+        return because("doctor_debug_torch")
+    less = name.startswith("--") or name in _NOT_OPTIMIZED
+    return because("doctor_not_optimized" if less else "doctor_debug_jax", setting=name)
 
 
 def _finding(
@@ -74,19 +80,24 @@ def _finding(
 
 
 def _set_at(trace: ProcessTrace, name: str) -> Iterator[SourceLine]:
-    """Yield the last line that sets something, by a function of this name or by the name itself."""
-    for path in sorted({one.path for spot, _ in trace.spent for one in spot.stack}):
+    """Yield the last line that sets something, by a function of this name or by the name itself.
+
+    Of an option for XLA, the line where it is written.
+    """
+    for path in trace.files:
         found = [
             one.lineno
             for one in trace.sources.nodes(path)
-            if isinstance(one, ast.Call) and _sets(one, name)
+            if isinstance(one, (ast.Call, ast.Constant)) and _sets(one, name)
         ]
         if found:
             yield trace.line_at(path, max(found))
             return
 
 
-def _sets(call: ast.Call, name: str) -> bool:
+def _sets(call: ast.Call | ast.Constant, name: str) -> bool:
+    if isinstance(call, ast.Constant):  # an option for XLA, among others in a text
+        return name.startswith("--") and name in str(call.value).split()
     given = [one.value for one in call.args if isinstance(one, ast.Constant)]
     is_named = called(call) == name or (called(call) == "update" and name in given)
     # Numba has a function of the same name.

@@ -84,7 +84,7 @@ _TO_HOST = {"float", "int", "bool", "complex", "round", "str", "repr", "print", 
 _LOOPS = ("scan", "while", "cond")
 """JAX's own, as their operations are called."""
 _FEWEST_BODIES = 3
-_PACKAGE, _MOSTLY = "jax.", 0.5
+_PACKAGE, _MOSTLY, _NEARLY_ALL = "jax.", 0.5, 0.75
 _OF_ARRAYS = (
     *("_value", "block_until_ready", "copy_to_host_async", "tolist", "item", "__array__"),
     *("__float__", "__int__", "__bool__", "__index__", "__complex__", "__format__"),
@@ -166,10 +166,13 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     yield from elements.values()
     # Where most turns have another size, ``jit`` alone would compile in most turns.
     n_turns = {loop: len(sizes) for loop, (_, sizes) in resized.items()}
-    if trace.sees_calls:
-        yield from _hot_loops(trace, n_turns, elements)
-    else:
-        yield from _looked_at(trace, {*n_turns, *elements, *(one.loop for one in growing)})
+    counted = _operations_by_loop(trace)
+    hot = dict(_hot_loops(trace, counted, n_turns, elements))
+    yield from hot.values()
+    # Methods of arrays, and all operations where calls are not seen, are not counted.
+    yield from _looked_at(
+        trace, counted, {*n_turns, *elements, *hot, *(one.loop for one in growing)}
+    )
     yield from _new_bodies(trace)
 
 
@@ -314,19 +317,30 @@ def _is_for_host(trace: ProcessTrace, line: SourceLine) -> bool:
     )
 
 
-def _looked_at(trace: ProcessTrace, named: Collection[Loop | None]) -> Iterator[Finding]:
-    """Name loops of operations by looks alone, where calls cannot be seen."""
+def _looked_at(
+    trace: ProcessTrace, counted: Collection[Loop], named: Collection[Loop | None]
+) -> Iterator[Finding]:
+    """Name loops by looks alone: those whose operations were not counted, or take most of it.
+
+    Few operations beside a compiled function may wait for that, and take as long by the look.
+    """
     least_s = max(_WORTH_S, _WORTH_SHARE * trace.lasted_s)
     # What is traced there as part of one transformation after another is named for that.
     transformed = {one.site for one in trace.calls if one.again_for == "transform"}
+    whole_s: dict[Loop | None, float] = defaultdict(float)
+    for spot, seconds in trace.spent:
+        whole_s[trace.loop_at(trace.turned(spot.stack))] += seconds
     for loop, spots in _spent_by_loop(trace).items():
         costs: dict[SourceLine, float] = defaultdict(float)
+        elements_s = 0.0
         for line, spot, seconds in spots:
-            is_operation = spot.below not in _ELEMENTS and spot.below not in _NO_OPERATIONS
-            if is_operation and line not in transformed:
+            if spot.below in _ELEMENTS:
+                elements_s += 0.0 if _is_for_host(trace, line) else seconds
+            elif spot.below not in _NO_OPERATIONS and line not in transformed:
                 costs[line] += seconds
         cost_s = sum(costs.values())
-        if loop not in named and cost_s >= least_s:
+        is_most = cost_s + elements_s >= _NEARLY_ALL * whole_s[loop]
+        if cost_s >= least_s and loop not in named and (is_most or loop not in counted):
             yield trace.finding(
                 "no-jit-hot-loop",
                 max(costs, key=lambda line: costs[line]),
@@ -336,9 +350,23 @@ def _looked_at(trace: ProcessTrace, named: Collection[Loop | None]) -> Iterator[
             )
 
 
+def _operations_by_loop(trace: ProcessTrace) -> dict[Loop, list[tuple[SourceLine, CountedLine]]]:
+    """Return by loop its own lines, and what was counted below each."""
+    groups: dict[Loop, list[tuple[SourceLine, CountedLine]]] = {}
+    for one in [*trace.places_of("operation"), *trace.places_of("concatenation")]:
+        turned = trace.turned(one.stack)
+        loop = trace.loop_at(turned)
+        if turned is not None and loop is not None:
+            groups.setdefault(loop, []).append((turned, one))
+    return groups
+
+
 def _hot_loops(
-    trace: ProcessTrace, n_turns: Mapping[Loop, int], named: Collection[Loop]
-) -> Iterator[Finding]:
+    trace: ProcessTrace,
+    counted: Mapping[Loop, Sequence[tuple[SourceLine, CountedLine]]],
+    n_turns: Mapping[Loop, int],
+    named: Collection[Loop],
+) -> Iterator[tuple[Loop, Finding]]:
     """Name loops of operations; ``n_turns`` has about how many turns found a new size.
 
     Those in ``named`` are named already. The seconds are those of operations, or what the looks
@@ -348,14 +376,8 @@ def _hot_loops(
         loop: sum(seconds for _, spot, seconds in spots if spot.below not in _NO_OPERATIONS)
         for loop, spots in _spent_by_loop(trace).items()
     }
-    groups: dict[Loop, list[tuple[SourceLine, CountedLine]]] = {}
-    for one in [*trace.places_of("operation"), *trace.places_of("concatenation")]:
-        turned = trace.turned(one.stack)
-        loop = trace.loop_at(turned)
-        if turned is not None and loop is not None:
-            groups.setdefault(loop, []).append((turned, one))
     code = "doctor_many_operations" if trace.rows_of(Enough) else "doctor_operations"
-    for loop, members in groups.items():
+    for loop, members in counted.items():
         n = sum(one.n for _, one in members)
         cost_s = sum(one.counts[1] for _, one in members) / 1e9
         cost_s = max(cost_s, looked_s.get(loop, 0.0))
@@ -370,7 +392,7 @@ def _hot_loops(
         site = counts.most_common(1)[0][0]
         compiled = trace.n_below(site, "jitted")
         if most >= _FEWEST_TURNS and n >= _FEWEST_OPERATIONS and n >= _TO_COMPILED * compiled:
-            yield trace.finding(
+            found = trace.finding(
                 "no-jit-hot-loop",
                 site,
                 because(code, n_operations=n),
@@ -378,6 +400,7 @@ def _hot_loops(
                 cost_s=cost_s,
                 no_saving=because("doctor_depends"),
             )
+            yield loop, found
 
 
 def _new_bodies(trace: ProcessTrace) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ Read from the source of functions that were compiled.
 from __future__ import annotations
 
 import ast
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import Codes, because
@@ -30,14 +31,23 @@ _REASONS = {
     " numbers differ from run to run",
     "doctor_lock": "threads call {function}, which holds the GIL while it runs: they run one after"
     " the other, and the first thread waited for them for about {spent_s:time}",
+    "doctor_histogram": "turns of the prange loop in {function} add to elements of `{array}` whose"
+    " place they compute by rounding: two threads that add to one at once lose one of both",
+    "doctor_frozen_global": "{function} is compiled with the value that {name} has at its first"
+    " call, and this line sets it again between its calls: it still computes with the first one",
     "doctor_race": "all threads of the prange loop in {function} write into the same elements of"
     " `{array}`, which is made before the loop",
+}
+_ADVICE = {
+    "doctor_histogram": "give each thread, or each part of the loop, an array of its own, and add"
+    " these up after the loop",
 }
 _CHANGES = {
     "numba-fastmath-nan": "leave fastmath=True out, or give a set of flags without nnan and ninf",
     "numba-seed": "call np.random.seed in a function under @njit, or pass a"
     " numpy.random.Generator to the compiled function",
     "numba-holds-lock": "compile it with nogil=True",
+    "numba-frozen-global": "give the function this value as an argument",
     "numba-race": "make the array inside of the loop, so that each turn has its own",
 }
 _WAITS = ("threading.", "_base.", "thread.", "queue.")
@@ -55,6 +65,7 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
         yield from _races(trace, path, function)
     yield from _seeds(trace, compiled)
     yield from _locks(trace, compiled)
+    yield from _frozen(trace, compiled)
 
 
 def _compiled(trace: ProcessTrace) -> list[tuple[str, _Function]]:
@@ -166,6 +177,7 @@ def _races(trace: ProcessTrace, path: str, function: _Function) -> Iterator[Find
             continue
         turning = {one.id for one in ast.walk(loop.target) if isinstance(one, ast.Name)}
         own, dependent = _of_turn(loop, turning)
+        yield from _histograms(trace, path, function, loop, own)
         chosen = {
             id(node)
             for branch in ast.walk(loop)
@@ -184,6 +196,89 @@ def _races(trace: ProcessTrace, path: str, function: _Function) -> Iterator[Find
                 site = SourceLine(path, line, function.name)
                 yield _wrong(trace, "numba-race", site, says)
                 own.add(array)  # once is enough
+
+
+def _histograms(
+    trace: ProcessTrace, path: str, function: _Function, loop: ast.For, own: set[str]
+) -> Iterator[Finding]:
+    """Name arrays to which turns add at places that are rounded, so that several share one."""
+    rounded = {
+        target.id
+        for node in ast.walk(loop)
+        if isinstance(node, ast.Assign) and _is_rounded(node.value)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    for node in ast.walk(loop):
+        if not isinstance(node, ast.AugAssign) or not isinstance(node.target, ast.Subscript):
+            continue
+        array, place = node.target.value, node.target.slice
+        if not isinstance(array, ast.Name) or array.id in own:
+            continue
+        is_binned = _is_rounded(place) or (isinstance(place, ast.Name) and place.id in rounded)
+        if is_binned:
+            says = because("doctor_histogram", function=function.name, array=array.id)
+            site = SourceLine(path, node.lineno, function.name)
+            yield _wrong(trace, "numba-race", site, says)
+            own.add(array.id)
+
+
+def _is_rounded(node: ast.expr) -> bool:
+    """Say whether a number is made whole, so that many have the same."""
+    return isinstance(node, ast.Call) and called(node) in {"int", "floor", "round", "searchsorted"}
+
+
+def _frozen(trace: ProcessTrace, compiled: list[tuple[str, _Function]]) -> Iterator[Finding]:
+    """Name where a module's variable is set in a loop that calls what was compiled with it."""
+    sites = {one.site for one in trace.calls if one.framework == "numba" and one.site}
+    sites |= {one.site for one in trace.places_of("numba")}
+    for path in trace.files:
+        for node in trace.sources.nodes(path):
+            if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+                continue
+            target = node.targets[0]
+            if not isinstance(target, ast.Attribute) or not isinstance(target.value, ast.Name):
+                continue
+            extent = trace.sources.loop(path, node.lineno)
+            is_called = extent is not None and any(
+                one.path == path and extent[0] <= one.line <= extent[1] for one in sites
+            )
+            reader = _reader(trace, compiled, path, target) if is_called else None
+            if reader is not None:
+                says = because(
+                    "doctor_frozen_global", function=reader.name, name=ast.unparse(target)
+                )
+                site = trace.line_at(path, node.lineno)
+                yield _wrong(trace, "numba-frozen-global", site, says)
+
+
+def _reader(
+    trace: ProcessTrace,
+    compiled: list[tuple[str, _Function]],
+    path: str,
+    target: ast.Attribute,
+) -> _Function | None:
+    """Return a compiled function that reads a variable of the module that a name stands for."""
+    module = target.value.id if isinstance(target.value, ast.Name) else ""
+    stems = {
+        each.name.rpartition(".")[2]
+        for node in trace.sources.nodes(path)
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for each in node.names
+        if (each.asname or each.name.rpartition(".")[2]) == module
+    }
+    for file, function in compiled:
+        if PurePath(file).stem not in stems:
+            continue
+        stored = {
+            one.id if isinstance(one, ast.Name) else getattr(one, "arg", "")
+            for one in ast.walk(function)
+            if isinstance(one, ast.arg)
+            or (isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
+        }
+        if target.attr in _names(function) - stored:
+            return function
+    return None
 
 
 def _of_turn(loop: ast.For, turning: set[str]) -> tuple[set[str], set[str]]:
@@ -242,6 +337,6 @@ def _made_at(function: _Function, array: str) -> int | None:
 
 RULE = Rule(
     findings=_findings,
-    codes=Codes(_REASONS),
+    codes=Codes(_REASONS, _ADVICE),
     changes=_CHANGES,
 )

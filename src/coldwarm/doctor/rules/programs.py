@@ -78,7 +78,7 @@ _FEWEST_TURNS = 16
 """Least size of a loop that was written out to be reported: equations, and turns."""
 _DEAR_S, _DEAR_SHARE = 5.0, 0.3
 """Seconds, and share of the run, from which what PyTorch took to compile a loop is reported."""
-_UNPAID = 3
+_UNPAID = 10
 """How often as long as all that comes after it PyTorch's compiling has to take to be reported."""
 _FEWEST_CALLS = 3
 _FEWEST_NUMBERS = 64

@@ -7,6 +7,7 @@ each turn. What goes back as it was read does not need to come to the host at al
 from __future__ import annotations
 
 import ast
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import Codes, because
@@ -209,6 +210,8 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
         n = _n_reads(trace, one, turned) if turned is not None else 0
         if turned is None or n < _FEWEST or is_needed(trace, one, turned, n):
             continue
+        if is_handed_over(trace, one.stack, turned):  # who calls it needs the value
+            continue
         n_waited, blocked_s = min(n, one.counts[1]), one.counts[2] / 1e9
         lines = _lines_of_calls(trace, turned)
         is_long = blocked_s >= _LONG_S * n
@@ -224,6 +227,26 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
             no_cost=because("doctor_few_waits") if cost_s is None else None,
             no_saving=because("doctor_overlap"),
         )
+
+
+def is_handed_over(trace: ProcessTrace, stack: Sequence[SourceLine], turned: SourceLine) -> bool:
+    """Say whether a line gives a function to another one, such as SciPy's, that calls it."""
+    return any(
+        _is_given(trace.sources.calls_at(outer.path, outer.line), inner.function)
+        for inner, outer in pairwise(stack[: stack.index(turned) + 1])
+    )
+
+
+def _is_given(calls: Sequence[ast.Call], function: str) -> bool:
+    """Say whether a function is among the arguments of calls, and not what they call."""
+    name = function.rpartition(".")[2]
+    functions = {id(one.func) for one in calls}
+    given = [each for one in calls for each in (*one.args, *(each.value for each in one.keywords))]
+    return any(
+        id(one) not in functions and name in {getattr(one, "id", None), getattr(one, "attr", None)}
+        for each in given
+        for one in ast.walk(each)
+    )
 
 
 def _beside_s(trace: ProcessTrace, turned: SourceLine) -> float | None:

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
-from coldwarm.doctor.rules.reads import is_needed
+from coldwarm.doctor.rules.reads import is_handed_over, is_needed
 from coldwarm.doctor.source_code import called
 
 if TYPE_CHECKING:
@@ -29,6 +28,11 @@ _REASONS = {
     " Python",
     "doctor_typed_items": "this loop of Python's used {function} for about {spent_s:time}: each"
     " use is a call of compiled code through Python",
+    "doctor_class_calls": "this loop of Python's uses methods or attributes of a class under"
+    " @jitclass: each use is a call of compiled code through Python; about {spent_s:time} were"
+    " spent at this line",
+    "doctor_block_in_loop": "a loop of {function}, which is compiled, goes back to Python here in"
+    " each turn: about {spent_s:time} were spent in going to and fro",
     "doctor_stencil": "a function under @stencil is called from Python, and is compiled anew in"
     " each call: about {spent_s:time} were spent there",
     "doctor_callback": "SciPy calls {function} through Python for each value: about"
@@ -51,6 +55,8 @@ _ADVICE = {
     "doctor_callback": "compile it with numba.cfunc, and give SciPy"
     " scipy.LowLevelCallable(function.ctypes)",
     "doctor_typed_items": "fill or read it in a function under @njit, or use a NumPy array",
+    "doctor_class_calls": "keep the state of all objects in arrays, or in one object, and move the"
+    " loop into a compiled function",
 }
 _CHANGES = {
     "numba-call-per-element": "move the loop into a function under @njit, so that one call does"
@@ -70,6 +76,12 @@ _SHORT_S, _SHORTEST_S = 3e-4, 1e-4
 _FEWEST = 3000
 """Calls with an input of its own."""
 _TYPED = ("numba.List.", "numba.Dict.")
+_OF_CLASSES = "numba._generate_"
+"""Beginning of what calls methods and attributes of a class under ``@jitclass``."""
+_HEADER_SHARE = 0.003
+"""Share of a line's seconds that its loop's header takes at least where its turns are short."""
+_BACK = "numba._numba_unpickle"
+"""What each block of object mode begins with."""
 _STENCIL = "numba.StencilFunc.__call__"
 _LOW_LEVEL = {"quad", "nquad", "dblquad", "tplquad", "generic_filter", "generic_filter1d"}
 """Functions of SciPy's that take a function as an address."""
@@ -80,6 +92,7 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     """Name the lines at which such loops call."""
     yield from _of_numba(trace)
     yield from _of_typed(trace)
+    yield from _of_classes(trace)
     yield from _of_stencils(trace)
     yield from _of_callbacks(trace)
     yield from _of_object_mode(trace)
@@ -132,6 +145,24 @@ def _of_typed(trace: ProcessTrace) -> Iterator[Finding]:
             yield _finding(trace, "numba-call-per-element", site, says)
 
 
+def _of_classes(trace: ProcessTrace) -> Iterator[Finding]:
+    """Name lines that call methods of a compiled class very often."""
+    found: dict[SourceLine, float] = defaultdict(float)
+    header_s: dict[tuple[str, int], float] = defaultdict(float)
+    for spot, seconds in trace.spent:
+        site = spot.stack[0]
+        if spot.below.startswith(_OF_CLASSES):
+            found[site] += seconds
+        header_s[site.path, site.line] += seconds
+    for site, seconds in found.items():
+        extent = trace.sources.loop(site.path, site.line)
+        if extent is None or not trace.is_worth(seconds):
+            continue
+        if header_s[site.path, extent[0]] >= _HEADER_SHARE * seconds and extent[0] != site.line:
+            says = because("doctor_class_calls", spent_s=seconds)
+            yield _finding(trace, "numba-call-per-element", site, says)
+
+
 def _of_stencils(trace: ProcessTrace) -> Iterator[Finding]:
     found: dict[SourceLine, float] = defaultdict(float)
     for spot, seconds in trace.spent:
@@ -164,6 +195,7 @@ def _of_object_mode(trace: ProcessTrace) -> Iterator[Finding]:
     """Name blocks of object mode in whose Python code a compiled function was seen."""
     compiled = {one.site for one in trace.calls if one.framework == "numba"}
     compiled |= {one.site for one in trace.places_of("numba")}
+    named: set[SourceLine] = set()
     times: dict[str, float] = defaultdict(float)
     for spot, seconds in trace.spent:
         if spot.stack[0] in compiled and spot.below and not spot.below.startswith("numba."):
@@ -171,8 +203,50 @@ def _of_object_mode(trace: ProcessTrace) -> Iterator[Finding]:
     for name, seconds in times.items():
         site = _block_that_calls(trace, name) if trace.is_worth(seconds) else None
         if site is not None:
+            named.add(site)
             says = because("doctor_object_mode", function=name, spent_s=seconds)
             yield _finding(trace, "numba-object-mode", site, says)
+    yield from _of_blocks(trace, named)
+
+
+def _of_blocks(trace: ProcessTrace, named: set[SourceLine]) -> Iterator[Finding]:
+    """Name blocks of object mode that a compiled loop goes through again and again."""
+    found: dict[str, float] = defaultdict(float)
+    functions = {(one.site, one.name) for one in trace.places_of("numba")}
+    functions |= {
+        (one.site, one.short_name) for one in trace.calls if one.framework == "numba" and one.site
+    }
+    for spot, seconds in trace.spent:
+        if spot.below == _BACK:
+            for name in {name for site, name in functions if site == spot.stack[0]}:
+                found[name] += seconds
+    for path in trace.files:
+        for function in trace.sources.nodes(path):
+            if not isinstance(function, ast.FunctionDef) or function.name not in found:
+                continue
+            block, seconds = _block_in_loop(function), found[function.name]
+            site = trace.line_at(path, block.lineno) if block is not None else None
+            if site is not None and site not in named and trace.is_worth(seconds):
+                says = because("doctor_block_in_loop", function=function.name, spent_s=seconds)
+                yield _finding(trace, "numba-object-mode", site, says)
+
+
+def _block_in_loop(function: ast.FunctionDef) -> ast.With | None:
+    """Return the block of object mode that is the deepest in loops of a function."""
+    deepest: tuple[int, ast.With | None] = 0, None
+    loops = [one for one in ast.walk(function) if isinstance(one, (ast.For, ast.While))]
+    for block in ast.walk(function):
+        if not isinstance(block, ast.With) or not _is_object_mode(block):
+            continue
+        depth = sum(any(one is block for one in ast.walk(loop)) for loop in loops)
+        if depth > deepest[0]:
+            deepest = depth, block
+    return deepest[1]
+
+
+def _is_object_mode(block: ast.With) -> bool:
+    heads = [one.context_expr for one in block.items]
+    return any(isinstance(one, ast.Call) and called(one) == "objmode" for one in heads)
 
 
 def _block_that_calls(trace: ProcessTrace, name: str) -> SourceLine | None:
@@ -181,10 +255,7 @@ def _block_that_calls(trace: ProcessTrace, name: str) -> SourceLine | None:
     files = {one.definition.path for one in trace.calls if one.definition is not None}
     for path in sorted(files):
         for block in trace.sources.nodes(path):
-            if not isinstance(block, ast.With):
-                continue
-            heads = [one.context_expr for one in block.items]
-            if not any(isinstance(one, ast.Call) and called(one) == "objmode" for one in heads):
+            if not isinstance(block, ast.With) or not _is_object_mode(block):
                 continue
             inside = [one for one in ast.walk(block) if isinstance(one, ast.Call)]
             if any(called(one) == last for one in inside):
@@ -195,7 +266,7 @@ def _block_that_calls(trace: ProcessTrace, name: str) -> SourceLine | None:
 def _of_jit(trace: ProcessTrace) -> Iterator[Finding]:
     for one in trace.places_of("jitted"):
         turned = trace.turned(one.stack)
-        if turned is None or one.n < _FEWEST or _is_handed_over(trace, one.stack, turned):
+        if turned is None or one.n < _FEWEST or is_handed_over(trace, one.stack, turned):
             continue
         each_s = one.counts[1] / 1e9 / one.n
         carried = _is_carried(trace, turned, one)
@@ -209,26 +280,6 @@ def _of_jit(trace: ProcessTrace) -> Iterator[Finding]:
             n, name = one.n, one.name
             says = because(code, function=name, n_calls=n, each_s=each_s, spent_s=spent_s)
             yield _finding(trace, "jit-call-per-element", one.site, says, "jax")
-
-
-def _is_handed_over(trace: ProcessTrace, stack: Sequence[SourceLine], turned: SourceLine) -> bool:
-    """Say whether a line gives a function to another one, such as SciPy's, that calls it."""
-    return any(
-        _is_given(trace.sources.calls_at(outer.path, outer.line), inner.function)
-        for inner, outer in pairwise(stack[: stack.index(turned) + 1])
-    )
-
-
-def _is_given(calls: Sequence[ast.Call], function: str) -> bool:
-    """Say whether a function is among the arguments of calls, and not what they call."""
-    name = function.rpartition(".")[2]
-    functions = {id(one.func) for one in calls}
-    given = [each for one in calls for each in (*one.args, *(each.value for each in one.keywords))]
-    return any(
-        id(one) not in functions and name in {getattr(one, "id", None), getattr(one, "attr", None)}
-        for each in given
-        for one in ast.walk(each)
-    )
 
 
 def _is_for_host(trace: ProcessTrace, turned: SourceLine) -> bool:

@@ -173,6 +173,8 @@ def _is_of_all(
     first = clocks[interval.begin.slot].site.line
     if trace.sources.n_statements(path, first, last) > _FEW_STATEMENTS:
         return True
+    if trace.sources.prints_between(path, first, last):
+        return True
     spans = interval.begin_s, interval.end_s
     most = max(trace.calls, key=lambda call: _overlap_s(call, *spans))
     return most.site is None or not (most.site.path == path and first <= most.site.line <= last)
