@@ -282,6 +282,10 @@ _STATIC: dict[ValueKind, str] = {
     "values": "pass what changes in it as an argument of its own",
 }
 """Codes of a static argument, by what its values are."""
+_OPEN = (
+    "leave the size open, torch.compile(…, dynamic=True) or torch._dynamo.mark_dynamic; or pad to a"
+    " few fixed sizes"
+)
 _ONE_RANK = "give it one number of dimensions, with reshape before the call"
 _ONE_START = "begin with an array of the shape and dtype that it has later, such as jnp.zeros"
 _ONE_SHAPE = "pad what is of another size to the same, or leave it out, such as a short last batch"
@@ -485,6 +489,8 @@ def _advice(finding: Finding, before: str, now: str) -> str:
     general = _general(finding.pattern, before, now)
     if finding.pattern == "recompile":
         return _TELLS.get(finding.framework, general)
+    if finding.pattern == "shape-change" and finding.framework == "torch":
+        return _OPEN
     if finding.pattern == "numba-signatures":
         return _NUMBA[kind_of_types(before, now)]
     if general == _CHANGES["shape-change"] and finding.n == 1:

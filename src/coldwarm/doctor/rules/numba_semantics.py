@@ -232,7 +232,7 @@ def _frozen(trace: ProcessTrace, compiled: list[tuple[str, _Function]]) -> Itera
     """Name where a module's variable is set in a loop that calls what was compiled with it."""
     sites = {one.site for one in trace.calls if one.framework == "numba" and one.site}
     sites |= {one.site for one in trace.places_of("numba")}
-    for path in trace.files:
+    for path in () if _is_recompiled(trace) else trace.files:
         for node in trace.sources.nodes(path):
             if not isinstance(node, ast.Assign) or len(node.targets) != 1:
                 continue
@@ -250,6 +250,14 @@ def _frozen(trace: ProcessTrace, compiled: list[tuple[str, _Function]]) -> Itera
                 )
                 site = trace.line_at(path, node.lineno)
                 yield _wrong(trace, "numba-frozen-global", site, says)
+
+
+def _is_recompiled(trace: ProcessTrace) -> bool:
+    return any(
+        isinstance(one, ast.Attribute) and one.attr == "recompile"
+        for path in trace.files
+        for one in trace.sources.nodes(path)
+    )
 
 
 def _reader(

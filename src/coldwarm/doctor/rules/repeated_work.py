@@ -17,6 +17,7 @@ from coldwarm.doctor.written_values import sizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Set as AbstractSet
 
     from coldwarm.contracts.doctor import Finding
     from coldwarm.contracts.reasons import Reason
@@ -37,8 +38,8 @@ _REASONS = {
     " stays the same; about {spent_s:time} were spent at this line",
     "doctor_value_again": "{function} and {gradient} are called with the same arguments: what"
     " computes the gradient has the value, too; about {spent_s:time} were spent in these calls",
-    "doctor_product_compiled": "{function} makes the whole matrix of {call} for one product with a"
-    " vector; an array that it is given has {n_elements:# element}",
+    "doctor_product_compiled": "{function} makes the whole matrix of {call}, for an array of"
+    " {n_elements:# number}, and multiplies it with one vector",
     "doctor_product": "the whole matrix of {call} is made for one product with a vector; about"
     " {spent_s:time} were spent at this line",
 }
@@ -69,11 +70,18 @@ _COSTLY = frozenset(
 )
 """Functions that compute long for what they are given."""
 _OF_COVARIANCE = {"covariance_matrix", "precision_matrix"}
+_FEW = 8
+"""Turns."""
 _LARGE = 100
-"""Elements of an argument."""
+"""Elements of what is differentiated by."""
 _MATRICES = {"hessian", "jacfwd", "jacrev", "jacobian"}
 _PACKAGES = frozenset({"torch", "jax", "jnp", "np", "numpy", "scipy", "sp", "splinalg", "linalg"})
 """Names that are no values but packages, or parts of them."""
+_OF_THE_HOST = {"np", "numpy", "scipy", "sp", "splinalg"}
+"""Packages whose work is not what is looked at here."""
+_DRAWS = ("rand", "normal", "sample", "bernoulli", "poisson", "multinomial", "choice", "next")
+"""Parts of the names of functions that give something else each time."""
+_TRAINED = {"optim", "Parameter", "Optimizer", "requires_grad"}
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _MAKING = {"__init__", "__post_init__", "setup"}
 """Methods that run once for each object."""
@@ -139,12 +147,12 @@ def _kept_graphs(trace: ProcessTrace, seen: _Seen) -> Iterator[Finding]:
     for call in trace.sources.calls_at(site.path, site.line):
         if called(call) not in {"grad", "backward"} or not _is_true(call, "retain_graph"):
             continue
-        of = _differentiated(call)
-        turning = _turning(trace, site.path, extent)
-        if isinstance(of, ast.Subscript) and _names(of.slice) & turning:
+        of, loop = _differentiated(call), _loop(trace, site.path, extent)
+        turning = _names(loop.target) if isinstance(loop, (ast.For, ast.comprehension)) else set()
+        if isinstance(of, ast.Subscript) and _names(of.slice) & turning and not _is_short(loop):
             says = because("doctor_rows", array=ast.unparse(of.value), spent_s=seen.seconds)
             yield _finding(trace, "gradient-per-row", site, says, "torch")
-        elif called(call) == "backward" and _backwards(trace, site.path, extent) == 1:
+        elif _is_kept_alone(trace, site.path, extent, call):
             says = because("doctor_graph_kept", spent_s=seen.seconds)
             yield _finding(trace, "graph-kept", site, says, "torch")
         return
@@ -167,15 +175,37 @@ def _backwards(trace: ProcessTrace, path: str, extent: tuple[int, int]) -> int:
     )
 
 
-def _turning(trace: ProcessTrace, path: str, extent: tuple[int, int]) -> set[str]:
-    """Return the variables of the loop that begins where an extent does."""
-    return {
-        name
-        for node in trace.sources.nodes(path)
-        if isinstance(node, (ast.For, ast.comprehension))
-        and extent[0] <= node.target.lineno <= extent[1]
-        for name in _names(node.target)
-    }
+def _is_kept_alone(trace: ProcessTrace, path: str, extent: tuple[int, int], call: ast.Call) -> bool:
+    """Say whether a loop makes a graph in each turn, and keeps it after its only backward pass."""
+    of = _differentiated(call)
+    given = [one for one in call.keywords if one.arg not in {"retain_graph", "create_graph"}]
+    if called(call) != "backward" or call.args or given or not isinstance(of, ast.Name):
+        return False
+    loop = _loop(trace, path, extent)
+    turning = _names(loop.target) if isinstance(loop, ast.For) else set()
+    is_made = of.id not in turning and _changes(trace, path, of.id, extent)
+    return bool(is_made) and _backwards(trace, path, extent) == 1
+
+
+def _loop(
+    trace: ProcessTrace, path: str, extent: tuple[int, int]
+) -> ast.For | ast.While | ast.comprehension | None:
+    """Return the loop that begins where an extent does."""
+    for node in trace.sources.nodes(path):
+        if isinstance(node, (ast.For, ast.While)) and node.lineno == extent[0]:
+            return node
+        if isinstance(node, ast.comprehension) and node.target.lineno == extent[0]:
+            return node
+    return None
+
+
+def _is_short(loop: ast.For | ast.While | ast.comprehension | None) -> bool:
+    """Say whether a loop has few turns, as it is written."""
+    turns = getattr(loop, "iter", None)
+    if isinstance(turns, (ast.Tuple, ast.List)):
+        return True
+    last = turns.args[-1] if isinstance(turns, ast.Call) and turns.args else None
+    return isinstance(last, ast.Constant) and isinstance(last.value, int) and last.value < _FEW
 
 
 def _constants(trace: ProcessTrace, seen: _Seen) -> Iterator[Finding]:
@@ -189,6 +219,10 @@ def _constants(trace: ProcessTrace, seen: _Seen) -> Iterator[Finding]:
             given = [one.value for one in call.keywords if one.arg in _OF_COVARIANCE]
             given = given or call.args[1:2]
         elif function not in _COSTLY:
+            continue
+        if ast.unparse(call.func).partition(".")[0] in _OF_THE_HOST:
+            continue
+        if not all(map(_depends_on_values_alone, given)):
             continue
         names = sorted({name for one in given for name in _values(one)})
         if names and all(_is_constant(trace, site, name) for name in names):
@@ -220,24 +254,28 @@ def _values(node: ast.expr) -> Iterator[str]:
 def _is_constant(trace: ProcessTrace, site: SourceLine, name: str, depth: int = 3) -> bool:
     """Say whether a value is the same in each turn, as far as the program's source tells."""
     owner, _, attribute = name.rpartition(".")
-    if owner == "self":
-        return _is_kept(trace, site, attribute)
     if owner:
-        return False
+        return owner == "self" and _is_kept(trace, site, attribute)
     around = trace.sources.functions_around(site.path, site.line)
-    if around and name in {one.arg for one in ast.walk(around[0].args) if isinstance(one, ast.arg)}:
-        extent = trace.sources.loop(site.path, site.line)
-        return extent is not None and not _changes(trace, site.path, name, extent)
-    inside = ast.walk(around[0]) if around else trace.sources.nodes(site.path)
-    is_local = any(name in _stored(one) for one in inside)
+    parts = [one for outer in around[:1] for one in ast.walk(outer)]
+    given = {one.arg for one in parts if isinstance(one, ast.arg)}
+    if name not in given and not any(name in _stored(one) for one in parts):
+        return _is_set_once(trace, site.path, name)
+    made = None if name in given else _made_of(around[0], name)
+    if made is not None and depth and _depends_on_values_alone(made):
+        return all(_is_constant(trace, site, one, depth - 1) for one in _values(made))
     extent = trace.sources.loop(site.path, site.line)
-    if is_local and around:
-        made = _made_of(around[0], name)
-        if made is not None and depth:
-            return all(_is_constant(trace, site, one, depth - 1) for one in _values(made))
-        return extent is not None and not _changes(trace, site.path, name, extent)
-    whole = (0, 10**9)
-    return _changes(trace, site.path, name, whole) == 1
+    if extent is None or made is not None or (name in given and _is_training(trace)):
+        return False
+    return not _changes(trace, site.path, name, extent)
+
+
+def _depends_on_values_alone(made: ast.expr) -> bool:
+    """Say whether an expression calls nothing but functions of packages that draw no numbers."""
+    calls = [one for one in ast.walk(made) if isinstance(one, ast.Call)]
+    drawn = any(part in called(one) for one in calls for part in _DRAWS)
+    ours = any(isinstance(one.func, ast.Name) for one in calls)
+    return not drawn and not ours and not _mentions(made, _TRAINED)
 
 
 def _made_of(function: ast.AST, name: str) -> ast.expr | None:
@@ -262,8 +300,28 @@ def _is_kept(trace: ProcessTrace, site: SourceLine, attribute: str) -> bool:
                 around = trace.sources.functions_around(path, getattr(node, "lineno", 0))
                 if not around or around[0].name not in _MAKING:
                     return False
+                made = getattr(node, "value", None)
+                is_given = isinstance(made, ast.Name) and _is_training(trace)
+                if is_given or (made is not None and _mentions(made, _TRAINED)):
+                    return False
                 n_set += path == site.path
     return n_set > 0
+
+
+def _is_training(trace: ProcessTrace) -> bool:
+    """Say whether an optimizer may change arrays in place."""
+    found = _TRAINED - {"requires_grad"}
+    return any(_mentions(one, found) for path in trace.files for one in trace.sources.nodes(path))
+
+
+def _mentions(node: ast.AST, names: AbstractSet[str]) -> bool:
+    """Say whether one of these names stands in an expression, also as that of an argument."""
+    said = ("id", "attr", "arg", "name", "module")
+    return any(
+        str(getattr(one, field, "")).rpartition(".")[2].rstrip("_") in names
+        for one in ast.walk(node)
+        for field in said
+    )
 
 
 def _attributes_changed(node: ast.AST) -> Iterator[str]:
@@ -277,9 +335,7 @@ def _attributes_changed(node: ast.AST) -> Iterator[str]:
         targets = [node.func.value] if isinstance(node.func, ast.Attribute) else []
     for one in targets:
         for part in getattr(one, "elts", [one]):
-            base = part.value if isinstance(part, ast.Subscript) else part
-            if isinstance(base, ast.Attribute):
-                yield base.attr
+            yield from (one.attr for one in ast.walk(part) if isinstance(one, ast.Attribute))
 
 
 def _changes(trace: ProcessTrace, path: str, name: str, extent: tuple[int, int]) -> int:
@@ -289,6 +345,20 @@ def _changes(trace: ProcessTrace, path: str, name: str, extent: tuple[int, int])
         for node in trace.sources.nodes(path)
         if extent[0] <= getattr(node, "lineno", -1) <= extent[1]
     )
+
+
+def _is_set_once(trace: ProcessTrace, path: str, name: str) -> bool:
+    """Say whether a variable of a file is set in one place, and in no loop."""
+    places = []
+    for node in trace.sources.nodes(path):
+        if isinstance(node, ast.Global) and name in node.names:
+            return False
+        if isinstance(node, (ast.For, ast.comprehension)) and name in _names(node.target):
+            return False
+        line = getattr(node, "lineno", 0)
+        if name in _stored(node) and not trace.sources.functions_around(path, line):
+            places.append(line)
+    return len(places) == 1 and trace.sources.loop(path, places[0]) is None
 
 
 def _stored(node: ast.AST) -> set[str]:
@@ -323,8 +393,13 @@ def _values_again(trace: ProcessTrace, spent: Mapping[SourceLine, float]) -> Ite
                 extent = trace.sources.loop(path, first.lineno)
                 if extent is None:
                     continue
-                beside = [one for one in same if trace.sources.loop(path, one.lineno) == extent]
-                if not beside:
+                beside = [
+                    one
+                    for one in same
+                    if trace.sources.loop(path, one.lineno) == extent
+                    if not _is_set_between(trace, path, first, one)
+                ]
+                if not beside or _is_chosen(trace, path, extent, first):
                     continue
                 numbers = {first.lineno, *(one.lineno for one in beside)}
                 seconds = sum(
@@ -336,6 +411,23 @@ def _values_again(trace: ProcessTrace, spent: Mapping[SourceLine, float]) -> Ite
                     )
                     site = trace.line_at(path, first.lineno)
                     yield _finding(trace, "value-and-gradient", site, says, "jax")
+
+
+def _is_set_between(trace: ProcessTrace, path: str, one: ast.Call, other: ast.Call) -> bool:
+    """Say whether what two calls are given may be something else for the second."""
+    first, last = sorted((one.lineno, other.lineno))
+    names = {name for given in one.args for name in _names(given)}
+    return any(_changes(trace, path, name, (first + 1, last - 1)) for name in names)
+
+
+def _is_chosen(trace: ProcessTrace, path: str, extent: tuple[int, int], call: ast.Call) -> bool:
+    """Say whether a call is made in some turns of a loop only."""
+    return any(
+        isinstance(one, ast.If)
+        and extent[0] <= one.lineno <= extent[1]
+        and any(inner is call for inner in ast.walk(one))
+        for one in trace.sources.nodes(path)
+    )
 
 
 def _pairs(trace: ProcessTrace, path: str) -> Iterator[_Jitted]:
@@ -378,20 +470,21 @@ def _products(trace: ProcessTrace, spent: Mapping[SourceLine, float]) -> Iterato
     What is compiled runs beside Python, so that its seconds are not those of the line: there the
     matrix is to be large.
     """
-    large: dict[str, int] = defaultdict(int)
+    given: dict[tuple[str, str], int] = defaultdict(int)
     for call in trace.calls:
-        if call.framework == "jax":
-            lengths = (prod(sizes(text)) for text in call.arguments.values())
-            large[call.short_name] = max(large[call.short_name], *lengths, 0)
+        for argument, shape in call.arguments.items() if call.framework == "jax" else ():
+            key = call.short_name, argument
+            given[key] = max(given[key], prod(sizes(shape)))
     for path in trace.files:
         for node in trace.sources.nodes(path):
-            matrix = _multiplied(node)
-            if matrix is None:
+            product = _multiplied(node)
+            if product is None:
                 continue
+            matrix, by = product
             site = trace.line_at(path, matrix.lineno)
             seconds = spent.get(site, 0.0)
             around = trace.sources.functions_around(path, matrix.lineno)
-            inside = next((one for one in around if large[one.name] >= _LARGE), None)
+            inside = next((one for one in around if given[one.name, by] >= _LARGE), None)
             if trace.is_worth(seconds):
                 says = because("doctor_product", call=called(matrix), spent_s=seconds)
                 yield _finding(trace, "matrix-for-product", site, says, "jax")
@@ -400,13 +493,13 @@ def _products(trace: ProcessTrace, spent: Mapping[SourceLine, float]) -> Iterato
                 yield trace.finding(
                     "matrix-for-product",
                     site,
-                    because("doctor_product_compiled", n_elements=large[inside.name], **told),
+                    because("doctor_product_compiled", n_elements=given[inside.name, by], **told),
                     no_figure=because("doctor_untimed"),
                 )
 
 
-def _multiplied(node: ast.AST) -> ast.Call | None:
-    """Return ``jax.hessian(f)`` of ``jax.hessian(f)(x) @ v``; ``None``: it is no such product."""
+def _multiplied(node: ast.AST) -> tuple[ast.Call, str] | None:
+    """Return ``jax.hessian(f)`` and ``x`` of ``jax.hessian(f)(x) @ v``; ``None``: it is no such."""
     matrix: ast.expr | None = None
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
         matrix = node.left
@@ -414,7 +507,9 @@ def _multiplied(node: ast.AST) -> ast.Call | None:
         matrix = node.args[0]
     if not isinstance(matrix, ast.Call) or not isinstance(matrix.func, ast.Call):
         return None
-    return matrix.func if called(matrix.func) in _MATRICES else None
+    if called(matrix.func) not in _MATRICES or not matrix.args:
+        return None
+    return matrix.func, ast.unparse(matrix.args[0])
 
 
 def _covers(node: ast.stmt, line: int) -> bool:
