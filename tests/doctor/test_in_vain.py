@@ -223,6 +223,31 @@ def test_options_of_numba_that_check_every_index_are_named(
     assert [(one.pattern, one.line) for one in found] == [("debug-setting-on", 1)] * named
 
 
+@pytest.mark.parametrize(
+    ("name", "written", "code"),
+    [
+        (
+            "--xla_disable_hlo_passes=fusion",
+            'FLAGS = "--xla_cpu_x --xla_disable_hlo_passes=fusion"',
+            "doctor_not_optimized",
+        ),
+        (
+            "jax_disable_most_optimizations",
+            'jax.config.update("jax_disable_most_optimizations", True)',
+            "doctor_not_optimized",
+        ),
+        ("jax_debug_nans", 'jax.config.update("jax_debug_nans", True)', "doctor_debug_jax"),
+        ("--xla_disable_hlo_passes=fusion", "FLAGS = other", None),  # set from outside
+    ],
+)
+def test_settings_are_named_where_a_file_sets_them_that_ran_too_briefly_to_be_seen(
+    name: str, written: str, code: str | None
+) -> None:
+    row = {"kind": "debugging", "at_s": journals.BEGIN_S, "on": [name], "files": [FILE]}
+    found = seen(f"import jax\n{written}\n", more=[row])
+    assert [(one.line, one.says.code) for one in found] == ([(2, code)] if code else [])
+
+
 EPOCHS = """
 loader = DataLoader(data, {options})
 for epoch in range(9):

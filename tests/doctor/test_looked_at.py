@@ -282,6 +282,11 @@ work(x)
         ("parallel=True", "for k in range(low, high): out[k] += x[k]", []),
         ("parallel=True", "if i == 0: total[0] = 1.0", []),
         ("parallel=True", "own = np.zeros(3); own[0] += x[i]", []),
+        ("parallel=True", "out[int(x[i])] += 1", ["numba-race"]),
+        ("parallel=True", "b = int(x[i]); out[b] += 1", ["numba-race"]),
+        ("parallel=True", "out[i, int(x[i])] += 1", []),
+        ("parallel=True", "own = out[i]; own[int(x[i])] += 1", []),
+        ("", "out[int(x[i])] += 1", []),
         ("fastmath=True", "out[i] = 0.0 if np.isnan(x[i]) else x[i]", ["numba-fastmath-nan"]),
         ("fastmath={'nsz'}", "out[i] = 0.0 if np.isnan(x[i]) else x[i]", []),
     ],
@@ -294,6 +299,79 @@ def test_what_numba_takes_otherwise_than_python_is_named(
     more = [call, journals.stage(1, 0.0, {"compile": 0.01})]
     found = seen(KERNEL.format(options=options, body=body), more=more)
     assert [one.pattern for one in found] == named
+
+
+SWEEP = """
+import model
+
+for c in couplings:
+    model.STRENGTH = c
+    model.work(x)
+{more}
+"""
+MODEL = "/model.py"
+
+
+@pytest.mark.parametrize(
+    ("read", "more", "named"),
+    [
+        ("STRENGTH * x", "", True),
+        ("OTHER * x", "", False),
+        ("STRENGTH * x", "model.work.recompile()", False),
+    ],
+)
+def test_a_variable_that_numba_has_frozen_is_named(read: str, more: str, *, named: bool) -> None:
+    function = {"name": "work", "path": MODEL, "line": 1, "whose": "user"}
+    call = journals.call(1, framework="numba", stack=[[FILE, 6, "<module>"]], function=function)
+    rows = [
+        journals.process(),
+        call,
+        journals.stage(1, 0.0, {"compile": 0.01}),
+        {"kind": "debugging", "at_s": BEGIN_S, "on": [], "files": [FILE, MODEL]},
+        journals.end(END_S),
+    ]
+    model = f"@njit\ndef work(x):\n    return {read}\n"
+    sources = SourceFiles({FILE: SWEEP.format(more=more), MODEL: model})
+    found = findings(ProcessTrace.of(rows, [], sources))
+    assert [(one.pattern, one.line) for one in found] == [("numba-frozen-global", 5)] * named
+
+
+STEPS = "for k in range(n):\n    cells[k].step(x)\n"
+
+
+@pytest.mark.parametrize(
+    ("header_s", "line_s", "named"), [(0.05, 4.0, True), (0.0, 4.0, False), (0.05, 0.1, False)]
+)
+def test_methods_of_numbas_classes_are_named_where_turns_are_short(
+    header_s: float, line_s: float, *, named: bool
+) -> None:
+    looks = [(2, "numba._generate_method", line_s), (1, "", header_s)]
+    found = seen(STEPS, looks=[one for one in looks if one[2]])
+    assert patterns(found) == [("numba-call-per-element", 2, line_s)] * named
+
+
+BLOCKED = """
+@njit
+def total(xs):
+    s = 0.0
+    for x in xs:
+        with objmode(y="float64"):
+            y = special.gammaln(x)
+        s += y
+    return s
+
+total(xs)
+"""
+
+
+def test_a_block_of_object_mode_in_a_loop_is_named_by_how_it_begins() -> None:
+    function = {"name": "total", "path": FILE, "line": 2, "whose": "user"}
+    row = journals.call(1, framework="numba", stack=[[FILE, 11, "<module>"]], function=function)
+    more = [row, journals.stage(1, 0.0, {"compile": 0.01})]
+    more += [{"kind": "debugging", "at_s": BEGIN_S, "on": [], "files": [FILE]}]
+    found = seen(BLOCKED, looks=[(11, "numba._numba_unpickle", 2.0)], more=more)
+    assert [(one.pattern, one.line) for one in found] == [("numba-object-mode", 6)]
+    assert seen(BLOCKED, looks=[(11, "", 2.0)], more=more) == []
 
 
 SEEDED = """
