@@ -28,6 +28,16 @@ class _ByValue(_Model):
         return isinstance(other, _ByValue) and self.rate == other.rate
 
 
+class _ByName(_Model):
+    """Leaves out of its hash and of what it is equal to what a function reads."""
+
+    def __hash__(self) -> int:
+        return hash(type(self).__name__)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _ByName)
+
+
 def scaled(x: float) -> float:
     return SCALE * x
 
@@ -100,3 +110,16 @@ def test_a_variable_of_the_module_counts(monkeypatch: pytest.MonkeyPatch) -> Non
     called(values, scaled)
     values.settle()
     assert told(reader) == [("SCALE", "2.0", "5.0")]
+
+
+@pytest.mark.parametrize(("kind", "named"), [(_ByName, True), (_ByValue, False), (_Model, False)])
+def test_an_object_that_is_taken_for_another_one_is_told(
+    kind: type[_Model], *, named: bool
+) -> None:
+    values, reader = watched()
+    first, second = kind(), kind()
+    values.compiled(_Model.step, {"model": first})
+    second.rate = 2.0
+    called(values, _Model.step, second)
+    values.settle()
+    assert told(reader) == [("model.rate", "1.0", "2.0")] * named

@@ -25,6 +25,23 @@ _MOST_OBJECTS = 16
 """Static arguments of one function that are remembered, the last ones."""
 
 
+class _Object:
+    """What a function took from a static argument."""
+
+    __slots__ = ("hashed", "held", "values")
+
+    def __init__(self, one: "Any", hashed: int) -> None:
+        self.held, self.hashed = ref(one), hashed
+        self.values: dict[str, list[Any]] = {}
+
+    def stands_for(self, one: "Any", hashed: int) -> bool:
+        """Say whether JAX takes it for another object: by hash and equality, as it asks for."""
+        other = self.held()
+        if other is None or hashed != self.hashed:
+            return False
+        return other is one or (type(other) is type(one) and bool(other == one))
+
+
 class _Read:
     """What one function took from around it when it was compiled."""
 
@@ -34,7 +51,7 @@ class _Read:
         self.function = function
         self.around: dict[str, list[Any]] = {}
         """By name, all that it has been compiled with: it may be called with any of these."""
-        self.objects: dict[int, tuple[Any, dict[str, list[Any]]]] = {}
+        self.objects: dict[int, _Object] = {}
         """The same of static arguments, by the identity of the object."""
         self.changed: dict[str, tuple[Any, Any, Any]] = {}
         """By name: what it was, what it is, and where the call counts that came after that."""
@@ -56,11 +73,10 @@ class StaleValues:
             return
         around = plain_around(function)
         named = {**static, "self": function.__self__} if hasattr(function, "__self__") else static
-        # What is told from others by what it holds is compiled anew where that changes.
         objects = [
             (name, one)
             for name, one in named.items()
-            if hasattr(one, "__dict__") and getattr(type(one), "__hash__", None) is _BY_IDENTITY
+            if hasattr(one, "__dict__") and type(one).__hash__ is not None
         ]
         known = self._read.get(id(function))
         if known is None or known.function() is not function:
@@ -70,11 +86,11 @@ class StaleValues:
         known.changed.clear()
         _add(known.around, around)
         for name, one in objects:
-            held, values = known.objects.pop(id(one), (None, {}))
-            if held is None or held() is not one:
-                held, values = ref(one), {}
-            known.objects[id(one)] = held, values
-            _add(values, {f"{name}.{key}": value for key, value in _plain(vars(one)).items()})
+            held = known.objects.pop(id(one), None)
+            if held is None or not held.stands_for(one, hash(one)):
+                held = _Object(one, hash(one))
+            known.objects[id(one)] = held
+            _add(held.values, {f"{name}.{key}": value for key, value in _plain(vars(one)).items()})
             for old in list(known.objects)[:-_MOST_OBJECTS]:
                 del known.objects[old]
 
@@ -90,11 +106,11 @@ class StaleValues:
                 if name in now and _is_other(now[name], earlier):
                     known.changed[name] = earlier[-1], now[name], slot
         for one in (first, getattr(function, "__self__", None)):
-            held = known.objects.get(id(one))
-            if held is None or held[0]() is not one:
+            held = _taken(known, one)
+            if held is None:
                 continue
             values = vars(one)
-            for name, earlier in held[1].items():
+            for name, earlier in held.values.items():
                 value = values.get(name.partition(".")[2], earlier[-1])
                 if _is_other(value, earlier):
                     known.changed[name] = earlier[-1], value, slot
@@ -122,6 +138,21 @@ class StaleValues:
                     now=fixed(name, now),
                 )
         known.changed.clear()
+
+
+def _taken(known: _Read, one: "Any") -> "_Object | None":
+    """Return what is remembered of an object, or of another that JAX takes for it.
+
+    Most objects that are told apart by what they hold are so by all of it.
+    """
+    kind = type(one)
+    if not known.objects or not hasattr(one, "__dict__") or kind.__hash__ is None:
+        return None
+    if kind.__hash__ is _BY_IDENTITY:
+        held = known.objects.get(id(one))
+        return held if held is not None and held.held() is one else None
+    hashed = hash(one)
+    return next((each for each in known.objects.values() if each.stands_for(one, hashed)), None)
 
 
 def _plain(values: "Mapping[Any, Any]") -> "dict[str, Any]":
