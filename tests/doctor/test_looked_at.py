@@ -463,3 +463,33 @@ def test_a_loop_that_pytorch_writes_out_is_named_where_it_takes_long(
     more = [call, journals.stage(1, 0.0, {"compile": seconds})]
     found = seen(HOURS, more=more)
     assert patterns(found) == [("python-loop-unrolled", 5, seconds)] * named
+
+
+SIGNED = """
+@njit({signature})
+def total(a, out):
+    for i in range(len(a)):
+        out[i] = a[i].sum()
+
+total(a, out)
+"""
+
+
+@pytest.mark.parametrize(
+    ("signature", "seconds", "named"),
+    [
+        ('"void(float64[:,:], float64[:])"', 3.0, True),
+        ("[(float64[:, :], float64[:])]", 3.0, True),
+        ('"void(float64[:,::1], float64[::1])"', 3.0, False),
+        ("fastmath=True", 3.0, False),
+        ('"void(float64[:,:], float64[:])"', 0.1, False),
+    ],
+)
+def test_signatures_of_any_layout_are_named_where_they_run_long(
+    signature: str, seconds: float, *, named: bool
+) -> None:
+    function = {"name": "total", "path": FILE, "line": 2, "whose": "user"}
+    row = journals.call(1, framework="numba", stack=[[FILE, 2, "<module>"]], function=function)
+    more = [row, journals.stage(1, 0.0, {"compile": 0.01})]
+    found = seen(SIGNED.format(signature=signature), looks=[(7, "", seconds)], more=more)
+    assert [(one.pattern, one.line) for one in found] == [("numba-any-layout", 2)] * named
