@@ -22,12 +22,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from benchmarks import interleaved
+from msgspec.structs import replace
 from rich.console import Console
 from rich.table import Table
 
@@ -37,7 +39,7 @@ from coldwarm.doctor.findings_document import in_words
 from coldwarm.stats.intervals import paired
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from coldwarm.contracts.doctor import Finding
 
@@ -60,8 +62,29 @@ PATTERNS = {
     "host_reads": "host-sync-in-loop",
     "eager_loop": "no-jit-hot-loop",
     "large_constant": "large-constant-capture",
+    "numba_layouts": "numba-signatures",
+    "numba_functions": "numba-signatures",
+    "numba_tuples": "numba-signatures",
+    "numba_factory": "fresh-callable",
+    "numba_in_loop": "jit-in-loop",
+    "torch_axis": "torch-changing-scalar",
+    "torch_counter": "torch-changing-scalar",
+    "torch_lengths": "shape-change",
+    "torch_last_batch": "shape-change",
+    "torch_dtypes": "dtype-change",
 }
 """The fault of each pair."""
+CACHES = ("NUMBA_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR")
+VERSIONS = """
+import platform
+from importlib.metadata import PackageNotFoundError, version
+print(platform.python_version())
+for name in ("jax", "torch", "numba"):
+    try:
+        print(f"{name}-{version(name)}")
+    except PackageNotFoundError:
+        pass
+"""
 WITHIN = 0.25
 FEWEST = 10
 CONFIDENCE = 0.95
@@ -105,8 +128,8 @@ def measure(name: str, python: str, rounds: int, clock: Clock) -> Saving:
     said: list[Finding] = []
     runs: dict[str, Callable[[], float]] = {
         "doctor": lambda: _estimate(folder / "before.py", PATTERNS[name], python, clock, said),
-        "before": lambda: _run(folder / "before.py", python, clock, _variables()),
-        "after": lambda: _run(folder / "after.py", python, clock, _variables()),
+        "before": lambda: _run(folder / "before.py", python, clock),
+        "after": lambda: _run(folder / "after.py", python, clock),
     }
     found = interleaved.measure(runs, rounds, discard=0)
     saved = [b - a for b, a in zip(found["before"], found["after"], strict=True)]
@@ -125,9 +148,13 @@ def measure(name: str, python: str, rounds: int, clock: Clock) -> Saving:
     )
 
 
-def _variables() -> dict[str, str]:
+@contextmanager
+def _variables() -> Iterator[dict[str, str]]:
+    """Give the environment of one process, whose caches are empty."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("JAX_")}
-    return {**kept, "JAX_PLATFORMS": "cpu"}
+    with tempfile.TemporaryDirectory() as folder:
+        caches = {name: f"{folder}/{name}" for name in CACHES}
+        yield {**kept, "JAX_PLATFORMS": "cpu", **caches}
 
 
 def _processor_s() -> float:
@@ -137,15 +164,16 @@ def _processor_s() -> float:
 
 
 def _run(
-    file: Path, python: str, clock: Clock, variables: Mapping[str, str], *arguments: str
+    file: Path, python: str, clock: Clock, *arguments: str, journal: Path | None = None
 ) -> float:
-    """Return the seconds of a whole process."""
+    """Return the seconds of a whole process, which the doctor may watch."""
     read = time.perf_counter if clock == "wall" else _processor_s
-    begin_s = read()
-    done = subprocess.run(
-        [python, str(file), *arguments], capture_output=True, text=True, check=False, env=variables
-    )
-    seconds = read() - begin_s
+    with _variables() as variables:
+        given = variables if journal is None else watch.environment(journal, variables)
+        command = [python, str(file), *arguments]
+        begin_s = read()
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=given)
+        seconds = read() - begin_s
     if done.returncode:
         raise SystemExit(f"{file}: {done.stderr.strip().splitlines()[-1]}")
     return seconds
@@ -156,15 +184,17 @@ def _estimate(file: Path, pattern: str, python: str, clock: Clock, said: list[Fi
     with tempfile.TemporaryDirectory() as folder:
         journal = Path(folder)
         if clock == "wall":
-            variables = watch.environment(journal, _variables())
-            seconds = _run(file, python, clock, variables)
+            seconds = _run(file, python, clock, journal=journal)
         else:
-            seconds = _run(IN_PROCESSOR_TIME, python, clock, _variables(), folder, str(file))
+            seconds = _run(IN_PROCESSOR_TIME, python, clock, folder, str(file))
         found = in_words(watch.report(watch.read(journal), None, "")).findings
     named = [one for one in found if one.pattern == pattern]
     if not named:
         raise SystemExit(f"{file}: the doctor names no {pattern}")
-    said.append(named[0])
+    savings = [one.saving_s for one in named if one.saving_s is not None]
+    # One fault may be named at each line that leads to it.
+    whole = sum(savings) if len(savings) == len(named) else None
+    said.append(replace(named[0], saving_s=whole))
     return seconds
 
 
@@ -191,19 +221,20 @@ def table(savings: Sequence[Saving]) -> Table:
 
 def _save(savings: Sequence[Saving], python: str, rounds: int, clock: Clock) -> None:
     """Write the figures down; those of pairs that were not measured now stay as they are."""
-    code = "import jax, platform; print(jax.__version__, platform.python_version())"
-    asked = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True)
-    jax, version = asked.stdout.split()
-    known = json.loads(RESULTS.read_text("utf-8"))["pairs"] if RESULTS.exists() else []
-    told = {one["name"]: one for one in known}
-    told |= {one.name: {**asdict(one), "ratio": one.ratio} for one in savings}
-    record = {
-        "coldwarm": __version__,
-        "jax": jax,
+    asked = subprocess.run([python, "-c", VERSIONS], capture_output=True, text=True, check=True)
+    version, *found = asked.stdout.split()
+    known = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {"pairs": []}
+    how = {
         "python": version,
+        "versions": found,
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "rounds": rounds,
         "clock": clock,
+    }
+    told = {one["name"]: one for one in known["pairs"]}
+    told |= {one.name: {**asdict(one), "ratio": one.ratio, **how} for one in savings}
+    record = {
+        "coldwarm": __version__,
         "pairs": [told[name] for name in PATTERNS if name in told],
     }
     RESULTS.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
