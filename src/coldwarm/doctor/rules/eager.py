@@ -79,6 +79,11 @@ _WORTH_SHARE, _WORTH_S = 0.03, 0.5
 """Least share of the run, and seconds, of what is known by looks alone."""
 _ELEMENTS = frozenset({"jax.ArrayImpl.__getitem__", "jax.ArrayImpl.__iter__", "jax._iter"})
 """What is called where an array is taken apart."""
+_TRANSFORMS = frozenset(
+    f"jax.{name}"
+    for name in ("grad", "value_and_grad", "hessian", "jacfwd", "jacrev", "vmap", "jvp", "vjp")
+)
+"""Transformations: outside of ``jit`` each call traces again, in Python."""
 _TO_HOST = {"float", "int", "bool", "complex", "round", "str", "repr", "print", "format", "item"}
 """Functions that ask for a value on the host."""
 _LOOPS = ("scan", "while", "cond")
@@ -332,18 +337,24 @@ def _looked_at(
         whole_s[trace.loop_at(trace.turned(spot.stack))] += seconds
     for loop, spots in _spent_by_loop(trace).items():
         costs: dict[SourceLine, float] = defaultdict(float)
-        elements_s = 0.0
+        inner: dict[SourceLine, float] = defaultdict(float)
+        elements_s = transforms_s = 0.0
         for line, spot, seconds in spots:
             if spot.below in _ELEMENTS:
                 elements_s += 0.0 if _is_for_host(trace, line) else seconds
             elif spot.below not in _NO_OPERATIONS and line not in transformed:
                 costs[line] += seconds
+                inner[spot.stack[0]] += seconds
+                transforms_s += seconds if spot.below in _TRANSFORMS else 0.0
         cost_s = sum(costs.values())
-        is_most = cost_s + elements_s >= _NEARLY_ALL * whole_s[loop]
+        is_most = cost_s + elements_s >= _NEARLY_ALL * whole_s[loop] or transforms_s >= least_s
         if cost_s >= least_s and loop not in named and (is_most or loop not in counted):
+            site = max(inner, key=lambda line: inner[line])
+            if inner[site] < _MOSTLY * cost_s:  # no line alone, but what the loop repeats
+                site = max(costs, key=lambda line: costs[line])
             yield trace.finding(
                 "no-jit-hot-loop",
-                max(costs, key=lambda line: costs[line]),
+                site,
                 because("doctor_dispatches", spent_s=cost_s),
                 cost_s=cost_s,
                 no_saving=because("doctor_depends"),
