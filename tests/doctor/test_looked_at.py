@@ -372,6 +372,10 @@ def test_a_block_of_object_mode_in_a_loop_is_named_by_how_it_begins() -> None:
     found = seen(BLOCKED, looks=[(11, "numba._numba_unpickle", 2.0)], more=more)
     assert [(one.pattern, one.line) for one in found] == [("numba-object-mode", 6)]
     assert seen(BLOCKED, looks=[(11, "", 2.0)], more=more) == []
+    # What compiled code did before the block cannot be told from it.
+    for work in ("for k in range(9): s += k", "s += step(x)"):
+        text = BLOCKED.replace("        s += y\n", f"        {work}\n")
+        assert seen(text, looks=[(11, "numba._numba_unpickle", 2.0)], more=more) == []
 
 
 SEEDED = """

@@ -232,16 +232,31 @@ def _of_blocks(trace: ProcessTrace, named: set[SourceLine]) -> Iterator[Finding]
 
 
 def _block_in_loop(function: ast.FunctionDef) -> ast.With | None:
-    """Return the block of object mode that is the deepest in loops of a function."""
-    deepest: tuple[int, ast.With | None] = 0, None
-    loops = [one for one in ast.walk(function) if isinstance(one, (ast.For, ast.While))]
-    for block in ast.walk(function):
-        if not isinstance(block, ast.With) or not _is_object_mode(block):
+    """Return a block of object mode in a loop that does little else.
+
+    While compiled code runs nobody can look, so that its time is that of the next block: where a
+    turn does more than the block, the two cannot be told apart.
+    """
+    for loop in ast.walk(function):
+        if not isinstance(loop, (ast.For, ast.While)):
             continue
-        depth = sum(any(one is block for one in ast.walk(loop)) for loop in loops)
-        if depth > deepest[0]:
-            deepest = depth, block
-    return deepest[1]
+        blocks = [one for one in ast.walk(loop) if isinstance(one, ast.With)]
+        inside = {id(one) for block in blocks for one in ast.walk(block)}
+        rest = [one for row in loop.body for one in ast.walk(row) if id(one) not in inside]
+        works = any(
+            isinstance(one, (ast.For, ast.While, ast.ListComp))
+            or (isinstance(one, ast.Call) and not _is_simple(one))
+            for one in rest
+        )
+        found = next(filter(_is_object_mode, blocks), None)
+        if found is not None and not works:
+            return found
+    return None
+
+
+def _is_simple(call: ast.Call) -> bool:
+    """Say whether a call is of a function of one number."""
+    return ast.unparse(call.func).startswith(("math.", "np.", "abs", "min", "max", "float", "int"))
 
 
 def _is_object_mode(block: ast.With) -> bool:
