@@ -391,8 +391,18 @@ class Transfers:
         slot = self._places.at("wait", code, offset, called)
         begin_ns = _now_ns()
         sys.modules["jax"].block_until_ready(first)
-        self._places.add(slot, 1, _now_ns() - begin_ns)
-        self._now.dispatched = False
+        in_vain = self._is_unknown(first)
+        self._places.add(slot, 1, _now_ns() - begin_ns, in_vain)
+        self._now.dispatched = self._now.dispatched and in_vain
+
+    def _is_unknown(self, given: "Any") -> bool:
+        """Say whether arrays are in an object of a class that JAX does not know as a tree."""
+        held = getattr(given, "__dict__", None)
+        if type(given) is self._array or not isinstance(held, dict):
+            return False
+        leaves = sys.modules["jax"].tree_util.tree_leaves(given)
+        is_leaf = len(leaves) == 1 and leaves[0] is given
+        return is_leaf and any(type(one) is self._array for one in held.values())
 
 
 def _is_called_back(frame: "FrameType | None") -> bool:

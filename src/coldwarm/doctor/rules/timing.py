@@ -15,7 +15,7 @@ from coldwarm.doctor.rules import Rule
 from coldwarm.doctor.trace import ClockRead, Ready, length, union
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from coldwarm.contracts.doctor import Finding
     from coldwarm.doctor.trace import CompiledCall, CountedLine, ProcessTrace, SourceLine
@@ -25,6 +25,8 @@ _REASONS = {
     "doctor_pending": "{clock}() was read {n_reads:# time} while results were still being computed",
     "doctor_thrown_away": "{clock}() was read {n_reads:# time} after calls whose results are"
     " not kept: nothing waited until they were computed",
+    "doctor_unknown_tree": "jax.block_until_ready was given an object of a class that JAX does not"
+    " know as a tree, {n_times:# time}: it returned without waiting for the arrays in it",
     "doctor_first_call": "of the {interval_s:time} between two readings of {clock}(),"
     " {compiled_s:time} were compiling",
     "doctor_wrong_figure": "it makes a figure wrong, and costs no time",
@@ -32,6 +34,10 @@ _REASONS = {
 _PARAMETERS = {
     "doctor_pending": "clock n_reads caller",
     "doctor_first_call": "clock compiled_s interval_s caller",
+}
+_ADVICE = {
+    "doctor_unknown_tree": "wait for the arrays in it, or register its class, such as with"
+    " jax.tree_util.register_dataclass",
 }
 _CHANGES = {
     "missing-sync-timing": "wait before the clock is read: jax.block_until_ready(result)",
@@ -85,10 +91,12 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     }
     for one in trace.places_of("timeit"):
         yield _missing_sync(trace, one)
+    unknown = _unknown_trees(trace, clocks.values())
+    yield from unknown.values()
     for slot, one in ends.items():
         thrown = _thrown_away(trace, slot, reads)
         n_early = one.counts[1] - _n_as_good(trace, slot, reads, clocks)
-        if n_early > 0:
+        if n_early > 0 and (one.site.path, one.site.function) not in unknown:
             early = [row for row in reads if row.slot == slot and row.pending]
             yield _missing_sync(trace, one, _caller(trace, one, early, reads), n_early)
         elif thrown and slot not in first:
@@ -99,6 +107,25 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
             if not _is_of_all(trace, one, longest, clocks):
                 caller = _caller(trace, one, [longest.end], reads)
                 yield _first_call(trace, one, longest, caller)
+
+
+def _unknown_trees(
+    trace: ProcessTrace, clocks: Iterable[CountedLine]
+) -> dict[tuple[str, str], Finding]:
+    """Return by function with a clock the wait that most often waited for nothing."""
+    timed = {(one.site.path, one.site.function) for one in clocks}
+    found: dict[tuple[str, str], Finding] = {}
+    for one in sorted(trace.places_of("wait"), key=lambda each: each.counts[2]):
+        where, n = (one.site.path, one.site.function), one.counts[2]
+        if n and where in timed:
+            found[where] = trace.finding(
+                "missing-sync-timing",
+                one.site,
+                because("doctor_unknown_tree", n_times=n),
+                n=n,
+                no_figure=because("doctor_wrong_figure"),
+            )
+    return found
 
 
 def _n_as_good(
@@ -285,7 +312,7 @@ def _longest(
 
 RULE = Rule(
     findings=_findings,
-    codes=Codes(_REASONS, parameters=_PARAMETERS),
+    codes=Codes(_REASONS, _ADVICE, _PARAMETERS),
     changes=_CHANGES,
     short={"missing-sync": "missing-sync-timing"},
 )
