@@ -173,3 +173,19 @@ def test_functions_that_one_line_calls_are_counted_each_by_its_name(tmp_path: Pa
     pytest.importorskip("numba")
     report = looked(tmp_path, KERNELS)
     assert report["findings"] == []
+
+
+@pytest.mark.parametrize(
+    ("line", "whose", "named"), [(2, "package", 0), (4, "package", 1), (2, "user", 1)]
+)
+def test_what_a_package_makes_in_one_call_is_its_own(line: int, whose: str, named: int) -> None:
+    cause: Any = {"kind": "new_function", "differences": [], "n_objects": 2}
+    function = {"name": "moved", "path": "/lib/site-packages/p.py", "line": 1, "whose": whose}
+    rows: list[dict[str, Any]] = [journals.process()]
+    for at in range(4):
+        stack, more = [[FILE, line, "<module>"]], dict[str, Any](cause=cause) if at else {}
+        rows.append(journals.call(at, stack=stack, function=function, **more))
+        rows.append(journals.stage(at, float(at), {"compile": 1.0}))
+    rows.append(journals.end(10.0))
+    found = findings(ProcessTrace.of(rows, [], SourceFiles({FILE: RUN})))
+    assert [one.pattern for one in found] == ["fresh-callable"] * named

@@ -68,6 +68,10 @@ def test_a_tensor_that_grows_is_named(text: str, line: int, *, is_named: bool) -
             3,
             "",  # the second pass goes through the same graph
         ),
+        ("J = torch.autograd.functional.jacobian(f, x)\n", 1, "gradient-per-row"),
+        ("from torch.autograd.functional import hessian\nhessian(f, x)\n", 2, "gradient-per-row"),
+        ("J = torch.autograd.functional.jacobian(f, x, vectorize=True)\n", 1, ""),
+        ("J = jacobian(f, x)\n", 1, ""),
         ("for loss in losses:\n    loss.backward(retain_graph=True)\n", 2, ""),
         ("for v in vs:\n    y.backward(v, retain_graph=True)\n", 2, ""),
         ("for x in xs:\n    loss = f(x)\n    loss.backward()\n", 3, ""),

@@ -73,7 +73,18 @@ def is_meant(
         return False
     if kind == "shape" and _is_fixed(trace, calls):
         return False
+    if kind == "new_function" and _are_a_packages(trace, calls):
+        return True
     return len(calls) < _fewest(trace, kind, calls) or _are_kept(trace, site, kind, calls)
+
+
+def _are_a_packages(trace: ProcessTrace, calls: Sequence[CompiledCall]) -> bool:
+    """Say whether a package compiles functions of its own for one call of the user's.
+
+    What it makes in one call, nobody else can make before.
+    """
+    own = all(one.function.whose == "package" for one in calls)
+    return own and not any(trace.in_loop(one.stack) for one in calls)
 
 
 def first_of(trace: ProcessTrace, call: CompiledCall) -> CompiledCall | None:

@@ -29,6 +29,8 @@ _REASONS = {
     " {spent_s:time} were spent at this line",
     "doctor_rows": "each turn goes back through the whole graph for one element of `{array}`; about"
     " {spent_s:time} were spent at this line",
+    "doctor_rows_of": "{function} takes a Jacobian row by row, one backward pass for each; about"
+    " {spent_s:time} were spent at this line",
     "doctor_graph_kept": "retain_graph=True keeps the graph of each turn: where a state is not"
     " detached, each backward pass goes through all turns before it, too; about {spent_s:time} were"
     " spent at this line",
@@ -44,6 +46,7 @@ _REASONS = {
     " {spent_s:time} were spent at this line",
 }
 _ADVICE = {
+    "doctor_rows_of": "give it vectorize=True, or use torch.func.jacrev or jacfwd",
     "doctor_grows": "collect the parts in a list and join them once with torch.stack or torch.cat,"
     " or write into a tensor of full length",
     "doctor_covariance": "compute scale_tril=torch.linalg.cholesky(covariance) once, and give that,"
@@ -107,6 +110,8 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
             one = _Seen(site, seconds)
             for found in (_grows, _kept_graphs, _constants):
                 yield from found(trace, one)
+        if trace.is_worth(seconds):
+            yield from _rows(trace, _Seen(site, seconds))
     yield from _values_again(trace, spent)
     yield from _products(trace, spent)
 
@@ -156,6 +161,23 @@ def _kept_graphs(trace: ProcessTrace, seen: _Seen) -> Iterator[Finding]:
             says = because("doctor_graph_kept", spent_s=seen.seconds)
             yield _finding(trace, "graph-kept", site, says, "torch")
         return
+
+
+def _rows(trace: ProcessTrace, seen: _Seen) -> Iterator[Finding]:
+    """Name Jacobians and Hessians of PyTorch's that are not taken in one pass."""
+    site = seen.site
+    for call in trace.sources.calls_at(site.path, site.line):
+        name = ast.unparse(call.func)
+        is_theirs = name.startswith(("torch.autograd.functional.", "functional.")) or any(
+            isinstance(one, ast.ImportFrom)
+            and one.module == "torch.autograd.functional"
+            and name in {each.asname or each.name for each in one.names}
+            for one in trace.sources.nodes(site.path)
+        )
+        if is_theirs and called(call) in _MATRICES and not _is_true(call, "vectorize"):
+            says = because("doctor_rows_of", function=name, spent_s=seen.seconds)
+            yield _finding(trace, "gradient-per-row", site, says, "torch")
+            return
 
 
 def _differentiated(call: ast.Call) -> ast.expr | None:
