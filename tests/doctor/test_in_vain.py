@@ -317,6 +317,29 @@ def test_long_tuples_are_seen_in_what_a_function_calls() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("STEPS = 3\ndef net(x):\n    for _ in range(STEPS):\n        x = f(x)\n", []),
+        ("STEPS = 40\ndef net(x):\n    for _ in range(STEPS):\n        x = f(x)\n", [3]),
+        ("def net(x, n):\n    for _ in range(n):\n        x = f(x)\n", [2]),  # nobody knows
+        ("def net(x, n=4):\n    for _ in range(n):\n        x = f(x)\n", []),
+        (
+            "def net(n=4):\n    for _ in range(n):\n        for k in range(8):\n            f(k)\n",
+            [2],
+        ),
+        ("def net(x):\n    for layer in layers:\n        x = layer(x)\n", []),
+    ],
+)
+def test_loops_of_pytorch_with_few_turns_are_let_alone(text: str, named: list[int]) -> None:
+    line = 1 + text[: text.index("def ")].count("\n")
+    function = {"name": "net", "path": FILE, "line": line, "whose": "user"}
+    call = journals.call(1, framework="torch", stack=[[FILE, 9, "<module>"]], function=function)
+    rows = [journals.process(), call, journals.stage(1, 0.0, {"compile": 8.0}), journals.end(14.0)]
+    found = findings(ProcessTrace.of(rows, [], SourceFiles({FILE: text + "\n" * 5 + "net(1)\n"})))
+    assert [one.line for one in found if one.pattern == "python-loop-unrolled"] == named
+
+
+@pytest.mark.parametrize(
     ("compiled_s", "lasted_s", "named"), [(8.0, 8.6, True), (8.0, 10.0, False), (2.0, 2.1, False)]
 )
 def test_compiling_that_cannot_pay_is_named(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from math import prod
+from typing import TYPE_CHECKING, TypeGuard
 
 from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
@@ -162,13 +163,50 @@ def _written_out(trace: ProcessTrace, calls: Iterable[CompiledCall]) -> Iterator
 
 
 def _counting_loops(trace: ProcessTrace, place: SourceLine, name: str) -> Iterator[SourceLine]:
-    """Yield the loops over numbers in a function; one over layers is what a network is made of."""
+    """Yield the outermost loops over numbers in a function, but for those of few turns.
+
+    One over layers is what a network is made of.
+    """
     function = trace.sources.function(place.path, place.line)
+    inside: set[int] = set()
     for node in ast.walk(function) if function is not None else ():
-        if not isinstance(node, ast.For) or not isinstance(node.iter, ast.Call):
+        if not _counts(node) or id(node) in inside:
             continue
-        if called(node.iter) == "range":
+        loops = [one for one in ast.walk(node) if _counts(one)]
+        inside |= {id(one) for one in loops}
+        turns = [_turns(trace, place.path, one) for one in loops]
+        if prod(one or _FEWEST_TURNS for one in turns) >= _FEWEST_TURNS:
             yield SourceLine(place.path, node.lineno, name)
+
+
+def _counts(node: ast.AST) -> TypeGuard[ast.For]:
+    return (
+        isinstance(node, ast.For)
+        and isinstance(node.iter, ast.Call)
+        and called(node.iter) == "range"
+    )
+
+
+def _turns(trace: ProcessTrace, path: str, loop: ast.For) -> int | None:
+    """Return how many turns a loop has, as its file says; ``None``: it does not."""
+    given = loop.iter.args[-1:] if isinstance(loop.iter, ast.Call) else []
+    values = list(given)
+    for one in given:
+        last = ast.unparse(one).rpartition(".")[2]
+        for node in trace.sources.nodes(path):
+            if isinstance(node, ast.Assign) and [last] == [
+                ast.unparse(each) for each in node.targets
+            ]:
+                values.append(node.value)
+            elif isinstance(node, ast.arguments):
+                named = node.args[len(node.args) - len(node.defaults) :]
+                values += [
+                    value
+                    for argument, value in zip(named, node.defaults, strict=True)
+                    if argument.arg == last
+                ]
+    found = [one.value for one in values if isinstance(one, ast.Constant)]
+    return next((one for one in found if isinstance(one, int)), None)
 
 
 def _list(trace: ProcessTrace, site: SourceLine, call: CompiledCall) -> Finding | None:
