@@ -123,3 +123,26 @@ def test_an_object_that_is_taken_for_another_one_is_told(
     called(values, _Model.step, second)
     values.settle()
     assert told(reader) == [("model.rate", "1.0", "2.0")] * named
+
+
+class _Unhashable(_Model):
+    def __hash__(self) -> int:
+        raise TypeError("it holds an array")
+
+
+class _Incomparable(_Model):
+    def __hash__(self) -> int:
+        return 1
+
+    def __eq__(self, other: object) -> bool:
+        raise ValueError("ambiguous")
+
+
+@pytest.mark.parametrize("kind", [_Unhashable, _Incomparable])
+def test_what_cannot_be_compared_is_let_alone(kind: type[_Model]) -> None:
+    values, reader = watched()
+    values.compiled(_Model.step, {"model": kind()})
+    values.compiled(_Model.step, {"model": kind()})
+    called(values, _Model.step, kind())
+    values.settle()
+    assert told(reader) == []

@@ -26,7 +26,7 @@ _OF_XLA = (
     "--xla_llvm_disable_expensive_passes=true",
 )
 """Beginnings of what turns XLA's own optimizations off, in the variable ``XLA_FLAGS``."""
-_MOST_FILES = 500
+_MOST_FILES = 200
 
 
 def debugging() -> "dict[str, Any]":

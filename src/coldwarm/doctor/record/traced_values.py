@@ -30,11 +30,11 @@ class _Object:
 
     __slots__ = ("hashed", "held", "values")
 
-    def __init__(self, one: "Any", hashed: int) -> None:
+    def __init__(self, one: "Any", hashed: "int | None") -> None:
         self.held, self.hashed = ref(one), hashed
         self.values: dict[str, list[Any]] = {}
 
-    def stands_for(self, one: "Any", hashed: int) -> bool:
+    def stands_for(self, one: "Any", hashed: "int | None") -> bool:
         """Say whether JAX takes it for another object: by hash and equality, as it asks for."""
         other = self.held()
         if other is None or hashed != self.hashed:
@@ -76,7 +76,7 @@ class StaleValues:
         objects = [
             (name, one)
             for name, one in named.items()
-            if hasattr(one, "__dict__") and type(one).__hash__ is not None
+            if hasattr(one, "__dict__") and _hashed(one) is not None
         ]
         known = self._read.get(id(function))
         if known is None or known.function() is not function:
@@ -86,9 +86,9 @@ class StaleValues:
         known.changed.clear()
         _add(known.around, around)
         for name, one in objects:
-            held = known.objects.pop(id(one), None)
-            if held is None or not held.stands_for(one, hash(one)):
-                held = _Object(one, hash(one))
+            held, hashed = known.objects.pop(id(one), None), _hashed(one)
+            if held is None or not held.stands_for(one, hashed):
+                held = _Object(one, hashed)
             known.objects[id(one)] = held
             _add(held.values, {f"{name}.{key}": value for key, value in _plain(vars(one)).items()})
             for old in list(known.objects)[:-_MOST_OBJECTS]:
@@ -145,14 +145,24 @@ def _taken(known: _Read, one: "Any") -> "_Object | None":
 
     Most objects that are told apart by what they hold are so by all of it.
     """
-    kind = type(one)
-    if not known.objects or not hasattr(one, "__dict__") or kind.__hash__ is None:
+    hashed = _hashed(one) if known.objects and hasattr(one, "__dict__") else None
+    if hashed is None:
         return None
-    if kind.__hash__ is _BY_IDENTITY:
+    if type(one).__hash__ is _BY_IDENTITY:
         held = known.objects.get(id(one))
         return held if held is not None and held.held() is one else None
-    hashed = hash(one)
-    return next((each for each in known.objects.values() if each.stands_for(one, hashed)), None)
+    try:
+        return next((each for each in known.objects.values() if each.stands_for(one, hashed)), None)
+    except Exception:
+        return None
+
+
+def _hashed(one: "Any") -> "int | None":
+    """Return the hash of an object; ``None``: it has none, as what holds arrays."""
+    try:
+        return hash(one)
+    except Exception:
+        return None
 
 
 def _plain(values: "Mapping[Any, Any]") -> "dict[str, Any]":

@@ -56,8 +56,8 @@ _CHANGES = {
     "tensor-grows": "join them once, after the loop",
     "gradient-per-row": "take all rows in one pass: torch.func.jacrev or jacfwd, or"
     " torch.autograd.grad(…, is_grads_batched=True)",
-    "graph-kept": "detach the state after each backward pass, such as h = h.detach(), or add the"
-    " losses up and call backward once",
+    "graph-kept": "add the losses up and call backward once; or detach the state after each"
+    " backward pass, h = h.detach(), if gradients need not reach back further",
     "constant-recomputed": "compute it once, before the loop or where the object is made, and keep"
     " it",
     "value-and-gradient": "call one function, jax.jit(jax.value_and_grad(f))",
