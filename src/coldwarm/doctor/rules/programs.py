@@ -206,7 +206,7 @@ def _turns(trace: ProcessTrace, path: str, loop: ast.For) -> int | None:
                     if argument.arg == last
                 ]
     found = [one.value for one in values if isinstance(one, ast.Constant)]
-    return next((one for one in found if isinstance(one, int)), None)
+    return max((one for one in found if isinstance(one, int)), default=None)
 
 
 def _list(trace: ProcessTrace, site: SourceLine, call: CompiledCall) -> Finding | None:

@@ -256,7 +256,8 @@ def _block_in_loop(function: ast.FunctionDef) -> ast.With | None:
 
 def _is_simple(call: ast.Call) -> bool:
     """Say whether a call is of a function of one number."""
-    return ast.unparse(call.func).startswith(("math.", "np.", "abs", "min", "max", "float", "int"))
+    name = ast.unparse(call.func)
+    return name.startswith("math.") or name in {"abs", "min", "max", "float", "int", "len"}
 
 
 def _is_object_mode(block: ast.With) -> bool:
