@@ -457,6 +457,7 @@ def called(call: ast.Call) -> str:
 
 
 _STATEMENTS = (ast.For, ast.While, ast.AsyncFor)
+_INSTALLED = ("/site-packages/", "/dist-packages/")
 _PRINTS = {"print", "info", "debug"}
 
 
@@ -467,6 +468,11 @@ class SourceFiles:
         """Have these texts."""
         self._texts = texts
         self._files: dict[str, _File] = {}
+
+    @property
+    def paths(self) -> list[str]:
+        """Files that no package has installed."""
+        return sorted(one for one in self._texts if not any(part in one for part in _INSTALLED))
 
     def _file(self, path: str) -> _File:
         if path not in self._files:

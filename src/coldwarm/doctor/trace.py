@@ -516,15 +516,13 @@ class Enough(_Row, tag="enough"):
 
 
 class DebugSettings(_Row, tag="debugging"):
-    """What was there when the process or the block ended: settings that slow it down, its files."""
+    """Settings that slow a program down, and that were on when the process or the block ended."""
 
     on: list[str] = []
     threads: int = 0
     """Of PyTorch, for one operation."""
     processors: int = 0
     """Those that the process may use."""
-    files: list[str] = []
-    """Of the user's own modules."""
 
 
 class Untold(_Row, tag="untold"):
@@ -782,11 +780,10 @@ class ProcessTrace:
             if any(_is_inside(one, site.path, loop) for one in spot.stack):
                 yield spot, seconds
 
-    @cached_property
+    @property
     def files(self) -> list[str]:
-        """The program's own files: of its modules, and those that were seen to run."""
-        seen = {one.path for spot, _ in self.spent for one in spot.stack}
-        return sorted(seen.union(*(row.files for row in self.rows_of(DebugSettings))))
+        """The program's own files: those that were seen to run, and what these import."""
+        return self.sources.paths
 
     def is_worth(self, seconds: float) -> bool:
         """Say whether seconds that are known from looks alone are a share that matters."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -56,7 +57,7 @@ from coldwarm.errors import UsageError
 from coldwarm.runner.user_input import of_program
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from coldwarm.contracts.doctor import Finding
     from coldwarm.contracts.reasons import Reason
@@ -178,8 +179,10 @@ def _handed_on() -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
 
 _MOST_SITES, _MOST_FINDINGS, _MOST_LINES = 1000, 1000, 1000
 """Largest numbers in a report: it is read by people and by programs."""
-_MOST_SOURCE = 2**20
-"""Bytes of a source file that is read."""
+_MOST_SOURCE, _MOST_SOURCES = 2**20, 400
+"""Bytes of a source file that is read, and files."""
+_IMPORTS = re.compile(r"^[ \t]*(?:from|import)[ \t]+(.+)$", re.MULTILINE)
+_NAMES = re.compile(r"[A-Za-z_][\w.]*")
 
 
 @dataclass(frozen=True)
@@ -335,16 +338,39 @@ def _counts(path: Path) -> memoryview:
 
 
 def texts(rows: Sequence[dict[str, Any]]) -> dict[str, str]:
-    """Return the source files that the rows name."""
-    found = {}
-    for name in {name for row in rows for name in _named(row) if not name.startswith("<")}:
-        try:
-            if Path(name).is_file() and Path(name).stat().st_size <= _MOST_SOURCE:
-                with tokenize.open(name) as file:  # in the encoding that the file declares
-                    found[name] = file.read()
-        except (OSError, ValueError, SyntaxError):
+    """Return the source files that the rows name, and those beside them that these import."""
+    found: dict[str, str] = {}
+    names = {name for row in rows for name in _named(row) if not name.startswith("<")}
+    folders = {Path(name).parent for name in names if "/site-packages/" not in name}
+    left = sorted(names)
+    while left and len(found) < _MOST_SOURCES:
+        name = left.pop()
+        if name in found or (text := _text(Path(name))) is None:
             continue
+        found[name] = text
+        if Path(name).parent in folders:
+            left += [one for one in _imported(text, folders) if one not in found]
     return found
+
+
+def _text(path: Path) -> str | None:
+    """Return a source file; ``None``: there is none, or a very large one."""
+    try:
+        if path.is_file() and path.stat().st_size <= _MOST_SOURCE:
+            with tokenize.open(path) as file:  # in the encoding that the file declares
+                return file.read()
+    except (OSError, ValueError, SyntaxError):
+        return None
+    return None
+
+
+def _imported(text: str, folders: Collection[Path]) -> Iterator[str]:
+    """Yield the files in folders that may be what a file imports."""
+    for name in {name for line in _IMPORTS.findall(text) for name in _NAMES.findall(line)}:
+        for folder in folders:
+            path = folder.joinpath(*name.split(".")).with_suffix(".py")
+            if path.is_file():
+                yield str(path)
 
 
 def _named(row: dict[str, Any]) -> Iterator[str]:
@@ -357,7 +383,6 @@ def _named(row: dict[str, Any]) -> Iterator[str]:
         alone.append(program["constants_line"])
     for place in (*(row.get("stack") or ()), *alone, *(one for chain in chains for one in chain)):
         yield str(place[0])
-    yield from row.get("files") or ()
     function = row.get("function") or {}
     if function.get("whose") == "user":
         yield str(function["path"])

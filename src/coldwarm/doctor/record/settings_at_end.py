@@ -1,9 +1,8 @@
-"""What is there when the program ends: settings that slow it down, its threads, its own files."""
+"""What is there when the program ends: settings that slow it down, and its threads."""
 
 import os
 import sys
 
-from coldwarm.doctor.record import sites
 from coldwarm.wire import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -26,11 +25,10 @@ _OF_XLA = (
     "--xla_llvm_disable_expensive_passes=true",
 )
 """Beginnings of what turns XLA's own optimizations off, in the variable ``XLA_FLAGS``."""
-_MOST_FILES = 200
 
 
 def debugging() -> "dict[str, Any]":
-    """Return the settings that are on, PyTorch's threads for an operation, and the user's files."""
+    """Return the settings that are on, by name, and the threads of PyTorch for an operation."""
     config = getattr(sys.modules.get("jax"), "config", None)
     on = [name for name in _OF_JAX if getattr(config, name, None) is True]
     if config is not None:
@@ -41,14 +39,4 @@ def debugging() -> "dict[str, Any]":
         if torch.is_anomaly_enabled() is True:
             on.append("set_detect_anomaly")
         n_threads = int(torch.get_num_threads())
-    files = [getattr(one, "__file__", None) for one in list(sys.modules.values())]
-    return {
-        "on": on,
-        "threads": n_threads,
-        "processors": len(os.sched_getaffinity(0)),
-        "files": [
-            sites.path_of(one)
-            for one in files
-            if isinstance(one, str) and one.endswith(".py") and sites.kind(one) == sites.USERS
-        ][:_MOST_FILES],
-    }
+    return {"on": on, "threads": n_threads, "processors": len(os.sched_getaffinity(0))}
