@@ -345,15 +345,16 @@ def texts(rows: Sequence[dict[str, Any]]) -> dict[str, str]:
     left = sorted(names)
     while left and len(found) < _MOST_SOURCES:
         name = left.pop()
-        if name in found or (text := _text(Path(name))) is None:
+        source = _source(Path(name)) if name not in found else None
+        if source is None:
             continue
-        found[name] = text
+        found[name] = source
         if Path(name).parent in folders:
-            left += [one for one in _imported(text, folders) if one not in found]
+            left += [one for one in _imported(source, folders) if one not in found]
     return found
 
 
-def _text(path: Path) -> str | None:
+def _source(path: Path) -> str | None:
     """Return a source file; ``None``: there is none, or a very large one."""
     try:
         if path.is_file() and path.stat().st_size <= _MOST_SOURCE:
@@ -364,9 +365,9 @@ def _text(path: Path) -> str | None:
     return None
 
 
-def _imported(text: str, folders: Collection[Path]) -> Iterator[str]:
+def _imported(source: str, folders: Collection[Path]) -> Iterator[str]:
     """Yield the files in folders that may be what a file imports."""
-    for name in {name for line in _IMPORTS.findall(text) for name in _NAMES.findall(line)}:
+    for name in {name for line in _IMPORTS.findall(source) for name in _NAMES.findall(line)}:
         for folder in folders:
             path = folder.joinpath(*name.split(".")).with_suffix(".py")
             if path.is_file():
