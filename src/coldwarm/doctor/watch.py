@@ -367,7 +367,7 @@ def _source(path: Path) -> str | None:
 
 def _imported(source: str, folders: Collection[Path]) -> Iterator[str]:
     """Yield the files in folders that may be what a file imports."""
-    for name in {name for line in _IMPORTS.findall(source) for name in _NAMES.findall(line)}:
+    for name in {name for row in _IMPORTS.findall(source) for name in _NAMES.findall(row)}:
         for folder in folders:
             path = folder.joinpath(*name.split(".")).with_suffix(".py")
             if path.is_file():
