@@ -189,3 +189,21 @@ def test_what_a_package_makes_in_one_call_is_its_own(line: int, whose: str, name
     rows.append(journals.end(10.0))
     found = findings(ProcessTrace.of(rows, [], SourceFiles({FILE: RUN})))
     assert [one.pattern for one in found] == ["fresh-callable"] * named
+
+
+@pytest.mark.parametrize(
+    ("framework", "sizes", "named"),
+    [
+        ("torch", (1502, 1666, 1705), 1),
+        ("torch", (1504, 1664, 1704), 0),  # round sizes, as of buckets
+        ("torch", (1502, 1666), 0),  # the next one would be left open
+        ("jax", (1502, 1666, 1705), 0),
+    ],
+)
+def test_sizes_that_pytorch_was_told_to_keep_apart_are_named(
+    framework: str, sizes: tuple[int, ...], named: int
+) -> None:
+    shapes = [f"f32[3,{one}]" for one in sizes]
+    calls = [(4, again(differs("shape", "x", *pair))) for pair in pairwise(shapes)]
+    found = compiled((4, {}), *calls, framework=framework)
+    assert [one.pattern for one in found] == ["shape-change"] * named

@@ -193,7 +193,13 @@ def _is_fixed(trace: ProcessTrace, calls: Sequence[CompiledCall]) -> bool:
     spent_s = sum(one.total_s for one in calls)
     if calls[0].framework != "torch" or len(calls) <= 1:
         return False
-    found = [size for call in calls for one in call.differences for size in sizes(one.now)]
+    found = [
+        now
+        for call in calls
+        for one in call.differences
+        for before, now in zip(sizes(one.before), sizes(one.now), strict=False)
+        if now != before
+    ]
     is_dear = spent_s >= max(_DEAR_S, _DEAR_SHARE * trace.lasted_s)
     return is_dear and any(one % _ROUND for one in found)
 
