@@ -497,3 +497,37 @@ def test_signatures_of_any_layout_are_named_where_they_run_long(
     more = [row, journals.stage(1, 0.0, {"compile": 0.01})]
     found = seen(SIGNED.format(signature=signature), looks=[(7, "", seconds)], more=more)
     assert [(one.pattern, one.line) for one in found] == [("numba-any-layout", 2)] * named
+
+
+ASKED = """
+def objective(x):
+    value = loss(x)
+    return float(value)
+
+for start in starts:
+    {call}
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "named"), [("minimize(objective, start)", False), ("objective(start)", True)]
+)
+def test_a_read_that_another_function_asks_for_is_no_fault(call: str, *, named: bool) -> None:
+    n, stack = 400, [[FILE, 4, "objective"], [FILE, 7, "<module>"]]
+    row = {"kind": "place", "at_s": BEGIN_S, "name": "loss", "stack": stack}
+    work = {**row, "what": "jitted", "slot": 0, "stack": [[FILE, 3, "objective"], *stack[1:]]}
+    read = {**row, "what": "read", "name": "value", "slot": 4}
+    rows = [journals.process(), work, read, journals.end(END_S)]
+    counts = [n, n * 30 * MICROSECOND, 0, 0, n, n, 10**9, n]
+    found = findings(ProcessTrace.of(rows, counts, SourceFiles({FILE: ASKED.format(call=call)})))
+    assert [one.pattern for one in found] == ["host-sync-in-loop"] * named
+
+
+def test_a_transformation_in_a_loop_is_named_at_its_own_line() -> None:
+    text = "def fit(x):\n    c = jax.hessian(loss)(x)\n    return c\n\nfor x in xs:\n    fit(x)\n"
+    stack = [[FILE, 2, "fit"], [FILE, 6, "<module>"]]
+    spot = {"kind": "spot", "at_s": BEGIN_S, "number": 1, "stack": stack, "below": "jax.hessian"}
+    spent = {"kind": "looks", "at_s": BEGIN_S, "begin_s": BEGIN_S, "runs": [[1, 3.0]]}
+    rows = [journals.process(), spot, spent, journals.end(END_S)]
+    found = findings(ProcessTrace.of(rows, [], SourceFiles({FILE: text})))
+    assert [(one.pattern, one.line) for one in found] == [("no-jit-hot-loop", 2)]

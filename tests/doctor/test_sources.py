@@ -95,3 +95,13 @@ def test_a_comprehension_in_a_loop_is_a_part_of_its_turns() -> None:
     text = "while True:\n    part = rows[a:b]\n    yield [take(one, part) for one in arrays]\n"
     found = SourceFiles({FILE: text})
     assert found.loop(FILE, 3) == found.loop(FILE, 2) == (1, 3)
+
+
+@pytest.mark.parametrize(
+    ("body", "prints"),
+    [("    y = f(x)\n    print(y)\n", True), ("    y = f(x)\n", False)],
+)
+def test_a_piece_of_a_program_that_prints_is_told_from_calls(body: str, *, prints: bool) -> None:
+    text = f"t0 = clock()\nfor x in xs:\n{body}print(clock() - t0)\n"
+    last = text.count("\n")
+    assert SourceFiles({"/a.py": text}).prints_between("/a.py", 1, last) == prints
