@@ -456,6 +456,16 @@ def called(call: ast.Call) -> str:
     return ast.unparse(call.func).rpartition(".")[2]
 
 
+def variables(node: ast.AST) -> set[str]:
+    """Return the variables that stand in code."""
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+
+
+def is_installed(path: str) -> bool:
+    """Say whether a file is of an installed package."""
+    return any(part in path for part in _INSTALLED)
+
+
 _STATEMENTS = (ast.For, ast.While, ast.AsyncFor)
 _INSTALLED = ("/site-packages/", "/dist-packages/")
 _PRINTS = {"print", "info", "debug"}
@@ -471,8 +481,8 @@ class SourceFiles:
 
     @property
     def paths(self) -> list[str]:
-        """Files that no package has installed."""
-        return sorted(one for one in self._texts if not any(part in one for part in _INSTALLED))
+        """The program's own files: those that were seen to run, and what these import."""
+        return sorted(one for one in self._texts if not is_installed(one))
 
     def _file(self, path: str) -> _File:
         if path not in self._files:
@@ -601,6 +611,24 @@ class SourceFiles:
         return sum(
             isinstance(one, _SIMPLE) and first < one.lineno < last for one in self.nodes(path)
         )
+
+    def turns(self, path: str, loop: ast.For | ast.comprehension) -> int | None:
+        """Return how many turns a loop has, as its file says; ``None``: it does not."""
+        if isinstance(loop.iter, (ast.Tuple, ast.List)):
+            return len(loop.iter.elts)
+        given = loop.iter.args[-1:] if isinstance(loop.iter, ast.Call) else []
+        values = list(given)
+        for one in given:
+            last = ast.unparse(one).rpartition(".")[2]
+            for node in self.nodes(path):
+                if isinstance(node, ast.Assign) and [last] == [*map(ast.unparse, node.targets)]:
+                    values.append(node.value)
+                elif isinstance(node, ast.arguments):
+                    named = node.args[len(node.args) - len(node.defaults) :]
+                    pairs = zip(named, node.defaults, strict=True)
+                    values += [value for argument, value in pairs if argument.arg == last]
+        found = [one.value for one in values if isinstance(one, ast.Constant)]
+        return max((one for one in found if isinstance(one, int)), default=None)
 
     def prints_between(self, path: str, first: int, last: int) -> bool:
         """Say whether a program prints something between two lines."""

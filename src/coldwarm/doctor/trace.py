@@ -780,11 +780,6 @@ class ProcessTrace:
             if any(_is_inside(one, site.path, loop) for one in spot.stack):
                 yield spot, seconds
 
-    @property
-    def files(self) -> list[str]:
-        """The program's own files: those that were seen to run, and what these import."""
-        return self.sources.paths
-
     def is_worth(self, seconds: float) -> bool:
         """Say whether seconds that are known from looks alone are a share that matters."""
         return seconds >= max(_WORTH_S, _WORTH_SHARE * self.lasted_s)

@@ -32,7 +32,7 @@ from coldwarm.doctor.record.journal import (
     LOST,
     VARIABLE,
 )
-from coldwarm.doctor.source_code import SourceFiles
+from coldwarm.doctor.source_code import SourceFiles, is_installed
 from coldwarm.doctor.time_account import (
     account,
     call_sites,
@@ -339,18 +339,16 @@ def _counts(path: Path) -> memoryview:
 
 def texts(rows: Sequence[dict[str, Any]]) -> dict[str, str]:
     """Return the source files that the rows name, and those beside them that these import."""
-    found: dict[str, str] = {}
     names = {name for row in rows for name in _named(row) if not name.startswith("<")}
-    folders = {Path(name).parent for name in names if "/site-packages/" not in name}
-    left = sorted(names)
-    while left and len(found) < _MOST_SOURCES:
-        name = left.pop()
-        source = _source(Path(name)) if name not in found else None
-        if source is None:
-            continue
-        found[name] = source
-        if Path(name).parent in folders:
-            left += [one for one in _imported(source, folders) if one not in found]
+    folders = {Path(name).parent for name in names if not is_installed(name)}
+    found: dict[str, str] = {}
+    left = names
+    while left:
+        new = {name: source for name in left if (source := _source(Path(name))) is not None}
+        found |= new
+        ours = [source for name, source in new.items() if Path(name).parent in folders]
+        beside = {path for source in ours for path in _imported(source, folders)} - found.keys()
+        left = beside if len(found) + len(beside) <= _MOST_SOURCES else set()
     return found
 
 

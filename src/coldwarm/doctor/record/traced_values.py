@@ -153,7 +153,7 @@ def _taken(known: _Read, one: "Any") -> "_Object | None":
         return held if held is not None and held.held() is one else None
     try:
         return next((each for each in known.objects.values() if each.stands_for(one, hashed)), None)
-    except Exception:
+    except Exception:  # the program's own code compares them, and may raise anything
         return None
 
 
@@ -161,7 +161,7 @@ def _hashed(one: "Any") -> "int | None":
     """Return the hash of an object; ``None``: it has none, as what holds arrays."""
     try:
         return hash(one)
-    except Exception:
+    except Exception:  # the program's own code compares them, and may raise anything
         return None
 
 

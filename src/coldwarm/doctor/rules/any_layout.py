@@ -69,7 +69,7 @@ def _spent_s(trace: ProcessTrace, name: str) -> float:
     sites = {one.site for one in trace.places_of("numba") if one.name == name}
     sites |= {
         trace.line_at(path, node.lineno)
-        for path in trace.files
+        for path in trace.sources.paths
         for node in trace.sources.nodes(path)
         if isinstance(node, ast.Call) and called(node) == name
     }

@@ -34,6 +34,9 @@ _REASONS = {
     "doctor_threads": "PyTorch was given {n_threads:# thread} where the program may use"
     " {n_processors:# processor}: threads that share a processor slow each other down",
 }
+_ADVICE = {
+    "doctor_not_optimized": "leave it out, unless a fault is looked for with it",
+}
 _CHANGES = {
     "debug-setting-on": "turn it off once the fault is found",
     "too-many-threads": "give torch.set_num_threads no more than there are processors",
@@ -84,7 +87,7 @@ def _set_at(trace: ProcessTrace, name: str) -> Iterator[SourceLine]:
 
     Of an option for XLA, the line where it is written.
     """
-    for path in trace.files:
+    for path in trace.sources.paths:
         found = [
             one.lineno
             for one in trace.sources.nodes(path)
@@ -145,6 +148,6 @@ def _option(decorator: ast.expr) -> str:
 
 RULE = Rule(
     findings=_findings,
-    codes=Codes(_REASONS),
+    codes=Codes(_REASONS, _ADVICE),
     changes=_CHANGES,
 )

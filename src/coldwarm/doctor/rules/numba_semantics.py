@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
-from coldwarm.doctor.source_code import called
+from coldwarm.doctor.source_code import called, variables
 from coldwarm.doctor.trace import SourceLine
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def _races(trace: ProcessTrace, path: str, function: _Function) -> Iterator[Find
         chosen = {
             id(node)
             for branch in ast.walk(loop)
-            if isinstance(branch, ast.If) and _names(branch.test) & dependent
+            if isinstance(branch, ast.If) and variables(branch.test) & dependent
             for node in ast.walk(branch)
         }
         for node in ast.walk(loop):
@@ -232,7 +232,7 @@ def _frozen(trace: ProcessTrace, compiled: list[tuple[str, _Function]]) -> Itera
     """Name where a module's variable is set in a loop that calls what was compiled with it."""
     sites = {one.site for one in trace.calls if one.framework == "numba" and one.site}
     sites |= {one.site for one in trace.places_of("numba")}
-    for path in () if _is_recompiled(trace) else trace.files:
+    for path in () if _is_recompiled(trace) else trace.sources.paths:
         for node in trace.sources.nodes(path):
             if not isinstance(node, ast.Assign) or len(node.targets) != 1:
                 continue
@@ -255,7 +255,7 @@ def _frozen(trace: ProcessTrace, compiled: list[tuple[str, _Function]]) -> Itera
 def _is_recompiled(trace: ProcessTrace) -> bool:
     return any(
         isinstance(one, ast.Attribute) and one.attr == "recompile"
-        for path in trace.files
+        for path in trace.sources.paths
         for one in trace.sources.nodes(path)
     )
 
@@ -284,7 +284,7 @@ def _reader(
             if isinstance(one, ast.arg)
             or (isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
         }
-        if target.attr in _names(function) - stored:
+        if target.attr in variables(function) - stored:
             return function
     return None
 
@@ -295,9 +295,9 @@ def _of_turn(loop: ast.For, turning: set[str]) -> tuple[set[str], set[str]]:
     for _ in range(3):  # what is assigned before is used behind, and the other way round in loops
         for node in ast.walk(loop):
             if isinstance(node, ast.For):
-                own |= _names(node.target)
-                if _names(node.iter) & dependent:
-                    dependent |= _names(node.target)
+                own |= variables(node.target)
+                if variables(node.iter) & dependent:
+                    dependent |= variables(node.target)
             if not isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
                 continue
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
@@ -311,7 +311,7 @@ def _of_turn(loop: ast.For, turning: set[str]) -> tuple[set[str], set[str]]:
             }
             own |= names
             value = node.value
-            if value is not None and _names(value) & dependent:
+            if value is not None and variables(value) & dependent:
                 dependent |= names
     return own, dependent
 
@@ -325,12 +325,8 @@ def _written_element(node: ast.AST) -> tuple[str, set[str]] | None:
         targets = [node.target]
     for one in targets:
         if isinstance(one, ast.Subscript) and isinstance(one.value, ast.Name):
-            return one.value.id, _names(one.slice)
+            return one.value.id, variables(one.slice)
     return None
-
-
-def _names(node: ast.AST) -> set[str]:
-    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
 
 
 def _made_at(function: _Function, array: str) -> int | None:

@@ -174,7 +174,7 @@ def _counting_loops(trace: ProcessTrace, place: SourceLine, name: str) -> Iterat
             continue
         loops = [one for one in ast.walk(node) if _counts(one)]
         inside |= {id(one) for one in loops}
-        turns = [_turns(trace, place.path, one) for one in loops]
+        turns = [trace.sources.turns(place.path, one) for one in loops]
         if prod(one or _FEWEST_TURNS for one in turns) >= _FEWEST_TURNS:
             yield SourceLine(place.path, node.lineno, name)
 
@@ -185,28 +185,6 @@ def _counts(node: ast.AST) -> TypeGuard[ast.For]:
         and isinstance(node.iter, ast.Call)
         and called(node.iter) == "range"
     )
-
-
-def _turns(trace: ProcessTrace, path: str, loop: ast.For) -> int | None:
-    """Return how many turns a loop has, as its file says; ``None``: it does not."""
-    given = loop.iter.args[-1:] if isinstance(loop.iter, ast.Call) else []
-    values = list(given)
-    for one in given:
-        last = ast.unparse(one).rpartition(".")[2]
-        for node in trace.sources.nodes(path):
-            if isinstance(node, ast.Assign) and [last] == [
-                ast.unparse(each) for each in node.targets
-            ]:
-                values.append(node.value)
-            elif isinstance(node, ast.arguments):
-                named = node.args[len(node.args) - len(node.defaults) :]
-                values += [
-                    value
-                    for argument, value in zip(named, node.defaults, strict=True)
-                    if argument.arg == last
-                ]
-    found = [one.value for one in values if isinstance(one, ast.Constant)]
-    return max((one for one in found if isinstance(one, int)), default=None)
 
 
 def _list(trace: ProcessTrace, site: SourceLine, call: CompiledCall) -> Finding | None:

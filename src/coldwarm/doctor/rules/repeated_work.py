@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
-from coldwarm.doctor.source_code import called
+from coldwarm.doctor.source_code import called, variables
 from coldwarm.doctor.written_values import sizes
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from coldwarm.contracts.doctor import Finding
-    from coldwarm.contracts.reasons import Reason
     from coldwarm.doctor.trace import ProcessTrace, SourceLine
 
 
@@ -91,7 +90,7 @@ _MAKING = {"__init__", "__post_init__", "setup"}
 
 
 class _Seen(NamedTuple):
-    """A line that took long, in a loop of the program."""
+    """A line that took long."""
 
     site: SourceLine
     seconds: float
@@ -116,31 +115,17 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     yield from _products(trace, spent)
 
 
-def _finding(
-    trace: ProcessTrace, pattern: str, site: SourceLine, says: Reason, framework: str
-) -> Finding:
-    return trace.finding_of_seconds(pattern, site, says, framework=framework)
-
-
 def _grows(trace: ProcessTrace, seen: _Seen) -> Iterator[Finding]:
     """Name a tensor that is joined with more of it in each turn of a loop."""
     site = seen.site
-    for node in trace.sources.nodes(site.path):
-        if not isinstance(node, ast.Assign) or not _covers(node, site.line):
-            continue
-        call = node.value
-        if not isinstance(call, ast.Call) or called(call) not in _JOINS or not call.args:
-            continue
-        if not ast.unparse(call.func).startswith("torch."):
-            continue
-        parts = getattr(call.args[0], "elts", [])
-        stored = {ast.unparse(one) for one in node.targets}
-        joined = [name for name in map(ast.unparse, parts[:1]) if name in stored]
-        if joined and trace.sources.loop(site.path, site.line):
-            says = because(
-                "doctor_grows", array=joined[0], call=ast.unparse(call.func), spent_s=seen.seconds
-            )
-            yield _finding(trace, "tensor-grows", site, says, "torch")
+    if not trace.sources.loop(site.path, site.line):
+        return
+    for call in trace.sources.calls_at(site.path, site.line):
+        name = ast.unparse(call.func)
+        if called(call) in _JOINS and name.startswith("torch."):
+            for array in sorted(trace.sources.replaced(site.path, site.line, called(call))):
+                says = because("doctor_grows", array=array, call=name, spent_s=seen.seconds)
+                yield trace.finding_of_seconds("tensor-grows", site, says, framework="torch")
 
 
 def _kept_graphs(trace: ProcessTrace, seen: _Seen) -> Iterator[Finding]:
@@ -153,13 +138,16 @@ def _kept_graphs(trace: ProcessTrace, seen: _Seen) -> Iterator[Finding]:
         if called(call) not in {"grad", "backward"} or not _is_true(call, "retain_graph"):
             continue
         of, loop = _differentiated(call), _loop(trace, site.path, extent)
-        turning = _names(loop.target) if isinstance(loop, (ast.For, ast.comprehension)) else set()
-        if isinstance(of, ast.Subscript) and _names(of.slice) & turning and not _is_short(loop):
+        turning, turns = set(), None
+        if isinstance(loop, (ast.For, ast.comprehension)):
+            turning, turns = variables(loop.target), trace.sources.turns(site.path, loop)
+        is_short = turns is not None and turns < _FEW
+        if isinstance(of, ast.Subscript) and variables(of.slice) & turning and not is_short:
             says = because("doctor_rows", array=ast.unparse(of.value), spent_s=seen.seconds)
-            yield _finding(trace, "gradient-per-row", site, says, "torch")
+            yield trace.finding_of_seconds("gradient-per-row", site, says, framework="torch")
         elif _is_kept_alone(trace, site.path, extent, call):
             says = because("doctor_graph_kept", spent_s=seen.seconds)
-            yield _finding(trace, "graph-kept", site, says, "torch")
+            yield trace.finding_of_seconds("graph-kept", site, says, framework="torch")
         return
 
 
@@ -176,7 +164,7 @@ def _rows(trace: ProcessTrace, seen: _Seen) -> Iterator[Finding]:
         )
         if is_theirs and called(call) in _MATRICES and not _is_true(call, "vectorize"):
             says = because("doctor_rows_of", function=name, spent_s=seen.seconds)
-            yield _finding(trace, "gradient-per-row", site, says, "torch")
+            yield trace.finding_of_seconds("gradient-per-row", site, says, framework="torch")
             return
 
 
@@ -204,7 +192,7 @@ def _is_kept_alone(trace: ProcessTrace, path: str, extent: tuple[int, int], call
     if called(call) != "backward" or call.args or given or not isinstance(of, ast.Name):
         return False
     loop = _loop(trace, path, extent)
-    turning = _names(loop.target) if isinstance(loop, ast.For) else set()
+    turning = variables(loop.target) if isinstance(loop, ast.For) else set()
     is_made = of.id not in turning and _changes(trace, path, of.id, extent)
     return bool(is_made) and _backwards(trace, path, extent) == 1
 
@@ -219,15 +207,6 @@ def _loop(
         if isinstance(node, ast.comprehension) and node.target.lineno == extent[0]:
             return node
     return None
-
-
-def _is_short(loop: ast.For | ast.While | ast.comprehension | None) -> bool:
-    """Say whether a loop has few turns, as it is written."""
-    turns = getattr(loop, "iter", None)
-    if isinstance(turns, (ast.Tuple, ast.List)):
-        return True
-    last = turns.args[-1] if isinstance(turns, ast.Call) and turns.args else None
-    return isinstance(last, ast.Constant) and isinstance(last.value, int) and last.value < _FEW
 
 
 def _constants(trace: ProcessTrace, seen: _Seen) -> Iterator[Finding]:
@@ -252,7 +231,7 @@ def _constants(trace: ProcessTrace, seen: _Seen) -> Iterator[Finding]:
                 code, call=ast.unparse(call.func), argument_names=names, spent_s=seen.seconds
             )
             framework = "torch" if _uses(trace, site.path, "torch") else "jax"
-            yield _finding(trace, "constant-recomputed", site, says, framework)
+            yield trace.finding_of_seconds("constant-recomputed", site, says, framework=framework)
             return
 
 
@@ -314,7 +293,7 @@ def _made_of(function: ast.AST, name: str) -> ast.expr | None:
 def _is_kept(trace: ProcessTrace, site: SourceLine, attribute: str) -> bool:
     """Say whether an attribute is set where objects are made, and nowhere else."""
     n_set = 0
-    for path in trace.files:
+    for path in trace.sources.paths:
         for node in trace.sources.nodes(path):
             for name in _attributes_changed(node):
                 if name != attribute:
@@ -333,7 +312,9 @@ def _is_kept(trace: ProcessTrace, site: SourceLine, attribute: str) -> bool:
 def _is_training(trace: ProcessTrace) -> bool:
     """Say whether an optimizer may change arrays in place."""
     found = _TRAINED - {"requires_grad"}
-    return any(_mentions(one, found) for path in trace.files for one in trace.sources.nodes(path))
+    return any(
+        _mentions(one, found) for path in trace.sources.paths for one in trace.sources.nodes(path)
+    )
 
 
 def _mentions(node: ast.AST, names: AbstractSet[str]) -> bool:
@@ -375,7 +356,7 @@ def _is_set_once(trace: ProcessTrace, path: str, name: str) -> bool:
     for node in trace.sources.nodes(path):
         if isinstance(node, ast.Global) and name in node.names:
             return False
-        if isinstance(node, (ast.For, ast.comprehension)) and name in _names(node.target):
+        if isinstance(node, (ast.For, ast.comprehension)) and name in variables(node.target):
             return False
         line = getattr(node, "lineno", 0)
         if name in _stored(node) and not trace.sources.functions_around(path, line):
@@ -388,9 +369,9 @@ def _stored(node: ast.AST) -> set[str]:
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
         return {node.id}
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
-        return _names(node.value)
+        return variables(node.value)
     if isinstance(node, ast.Call) and called(node).endswith("_"):
-        return _names(node.func)
+        return variables(node.func)
     return set()
 
 
@@ -403,8 +384,8 @@ class _Jitted(NamedTuple):
 
 def _values_again(trace: ProcessTrace, spent: Mapping[SourceLine, float]) -> Iterator[Finding]:
     """Name pairs of compiled functions, a value's and its gradient's, for the same arguments."""
-    pairs = [one for path in trace.files for one in _pairs(trace, path)]
-    for path in trace.files if pairs else ():
+    pairs = [one for path in trace.sources.paths for one in _pairs(trace, path)]
+    for path in trace.sources.paths if pairs else ():
         calls = [one for one in trace.sources.nodes(path) if isinstance(one, ast.Call)]
         by_name = defaultdict(list)
         for one in calls:
@@ -432,14 +413,16 @@ def _values_again(trace: ProcessTrace, spent: Mapping[SourceLine, float]) -> Ite
                         "doctor_value_again", function=value, gradient=gradient, spent_s=seconds
                     )
                     site = trace.line_at(path, first.lineno)
-                    yield _finding(trace, "value-and-gradient", site, says, "jax")
+                    yield trace.finding_of_seconds(
+                        "value-and-gradient", site, says, framework="jax"
+                    )
 
 
 def _is_set_between(trace: ProcessTrace, path: str, one: ast.Call, other: ast.Call) -> bool:
     """Say whether what two calls are given may be something else for the second."""
     first, last = sorted((one.lineno, other.lineno))
-    names = {name for given in one.args for name in _names(given)}
-    return any(_changes(trace, path, name, (first + 1, last - 1)) for name in names)
+    given = {name for each in one.args for name in variables(each)}
+    return bool(given & trace.sources.assigned_between(path, first + 1, last - 1))
 
 
 def _is_chosen(trace: ProcessTrace, path: str, extent: tuple[int, int], call: ast.Call) -> bool:
@@ -497,7 +480,7 @@ def _products(trace: ProcessTrace, spent: Mapping[SourceLine, float]) -> Iterato
         for argument, shape in call.arguments.items() if call.framework == "jax" else ():
             key = call.short_name, argument
             given[key] = max(given[key], prod(sizes(shape)))
-    for path in trace.files:
+    for path in trace.sources.paths:
         for node in trace.sources.nodes(path):
             product = _multiplied(node)
             if product is None:
@@ -509,7 +492,7 @@ def _products(trace: ProcessTrace, spent: Mapping[SourceLine, float]) -> Iterato
             inside = next((one for one in around if given[one.name, by] >= _LARGE), None)
             if trace.is_worth(seconds):
                 says = because("doctor_product", call=called(matrix), spent_s=seconds)
-                yield _finding(trace, "matrix-for-product", site, says, "jax")
+                yield trace.finding_of_seconds("matrix-for-product", site, says, framework="jax")
             elif inside is not None:
                 told = {"call": called(matrix), "function": inside.name}
                 yield trace.finding(
@@ -534,19 +517,11 @@ def _multiplied(node: ast.AST) -> tuple[ast.Call, str] | None:
     return matrix.func, ast.unparse(matrix.args[0])
 
 
-def _covers(node: ast.stmt, line: int) -> bool:
-    return node.lineno <= line <= (node.end_lineno or 0)
-
-
 def _is_true(call: ast.Call, name: str) -> bool:
     return any(
         one.arg == name and isinstance(one.value, ast.Constant) and one.value.value is True
         for one in call.keywords
     )
-
-
-def _names(node: ast.AST) -> set[str]:
-    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
 
 
 def _uses(trace: ProcessTrace, path: str, package: str) -> bool:

@@ -220,7 +220,7 @@ def _of_blocks(trace: ProcessTrace, named: set[SourceLine]) -> Iterator[Finding]
         if spot.below == _BACK:
             for name in {name for site, name in functions if site == spot.stack[0]}:
                 found[name] += seconds
-    for path in trace.files:
+    for path in trace.sources.paths:
         for function in trace.sources.nodes(path):
             if not isinstance(function, ast.FunctionDef) or function.name not in found:
                 continue
