@@ -1,17 +1,17 @@
-"""How much of the scatter between processes of one program forks and shared processes keep.
+"""How much of the scatter between processes of one program shared processes and forks keep.
 
 ``python -m benchmarks.nested [--kinds jax torch] [--save]``. Two equal sides alternate by single
 calls on one processor for half a second, which gives the median log-ratio of a pair. *Fresh* pairs
-are processes that have imported everything themselves. *Forks* are nested: pairs of forks in each
-of several pairs of templates, which have imported the framework and the file. If forks of one
-template scatter as fresh processes do, they may stand for them; what is between templates alone
-they would hide. In *shared* processes both sides are called, each from a module and an input of its
-own.
+are two processes that have imported everything themselves. In *shared* processes both sides are
+called, each from a module and an input of its own. *Forks* are shared processes too, nested in
+several templates, which have imported the framework and nothing else: if those of one template
+scatter as others do, and templates do not differ, they may stand for them.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import importlib.util
 import json
 import math
@@ -33,8 +33,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 RESULTS = Path(__file__).parent / "results" / "nested.json"
-WARM = ("numpy", "jax", "torch", "numba")
+WARM = ("numpy", "threads", "jax", "torch", "numba")
 TEMPLATES, FORKS, FRESH, SECONDS, WARM_UP, FEWEST = 6, 6, 24, 0.5, 60, 5
+IMPORTS = {"numpy": "numpy", "threads": "numpy", "jax": "jax.numpy"}
+"""What a template has imported, where it is not named as the kind."""
 
 
 def made(kind: str, name: str) -> Callable[[], float]:
@@ -88,55 +90,64 @@ def alternated(sides: Sequence[Callable[[], float]], rng: random.Random) -> floa
     return statistics.median(found)
 
 
-def serve(path: str, kind: str) -> None:
-    """Be a template: fork for each line of standard input a process that calls when asked."""
-    loaded(kind, "subject")
-    print("ready", flush=True)
-    for line in sys.stdin:
-        if os.fork() == 0:
-            os.sched_setaffinity(0, {int(line)})
-            call = made(kind, "subject")
-            link = socket.socket(socket.AF_UNIX)
-            link.connect(path)
-            while link.recv(1):
-                link.sendall(struct.pack("d", call()))
-            os._exit(0)
+def bind(kind: str, core: int) -> None:
+    """Use one processor, but for what uses several threads."""
+    if kind != "threads":
+        os.sched_setaffinity(0, {core})
+
+
+def serve(path: str, kind: str, core: str) -> None:
+    """Call one side when asked, over a socket."""
+    bind(kind, int(core))
+    call = made(kind, "subject")
+    link = socket.socket(socket.AF_UNIX)
+    link.connect(path)
+    while link.recv(1):
+        link.sendall(struct.pack("d", call()))
 
 
 def share(kind: str, core: int, seed: int) -> None:
-    """Call both sides in this process and print their log-ratio."""
-    os.sched_setaffinity(0, {core})
+    """Call both sides in this process and print their log-ratio, and the seconds of all."""
+    begin = time.perf_counter()
+    bind(kind, core)
     rng = random.Random(seed)  # noqa: S311 - an order, not a secret
-    print(alternated([made(kind, "one"), made(kind, "other")], rng))
+    ratio = alternated([made(kind, "one"), made(kind, "other")], rng)
+    print(ratio, time.perf_counter() - begin, flush=True)
 
 
-class Template:
-    """A process that has imported everything, and forks."""
+def fork(kind: str, seed: int) -> None:
+    """Be a template: fork one process after the other that calls both sides."""
+    importlib.import_module(IMPORTS.get(kind, kind))
+    cores = sorted(os.sched_getaffinity(0))
+    for k in range(FORKS):
+        process = os.fork()
+        if process == 0:
+            share(kind, cores[k % len(cores)], seed + k)
+            os._exit(0)
+        os.waitpid(process, 0)
 
-    def __init__(self, kind: str, listener: socket.socket) -> None:
-        """Start it and wait until it is ready."""
-        self._listener = listener
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.nested", "serve", listener.getsockname(), kind],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-        self._pipes = (self._process.stdin, self._process.stdout)
-        if self._pipes[1] is not None:
-            self._pipes[1].readline()
 
-    def fork(self, core: int) -> socket.socket:
-        """Return the line to a new fork."""
-        if self._pipes[0] is not None:
-            self._pipes[0].write(f"{core}\n")
-            self._pipes[0].flush()
-        return self._listener.accept()[0]
+def asked(*words: object) -> list[list[float]]:
+    """Return the numbers that a process of this program prints, line by line."""
+    command = [sys.executable, "-W", "ignore", "-m", "benchmarks.nested", *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return [[float(word) for word in line.split()] for line in done.stdout.splitlines()]
 
-    def end(self) -> None:
-        """Let it end."""
-        self._process.communicate()
+
+def pair(kind: str, core: int, rng: random.Random) -> float:
+    """Return the log-ratio of two fresh processes."""
+    with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(f"{folder}/line")
+        listener.listen()
+        words = [sys.executable, "-m", "benchmarks.nested", "serve", f"{folder}/line", kind]
+        sides = [subprocess.Popen([*words, str(core)]) for _ in range(2)]
+        links = [listener.accept()[0] for _ in sides]
+        ratio = alternated([_caller(link) for link in links], rng)
+        for link in links:
+            link.close()
+        for side in sides:
+            side.wait()
+    return ratio
 
 
 def _caller(link: socket.socket) -> Callable[[], float]:
@@ -145,17 +156,6 @@ def _caller(link: socket.socket) -> Callable[[], float]:
         return float(struct.unpack("d", link.recv(8))[0])
 
     return call
-
-
-def pair(sides: Sequence[Template], core: int, rng: random.Random) -> tuple[float, float]:
-    """Return the log-ratio of a fork of each side, and the seconds until they were warm."""
-    begin = time.perf_counter()
-    links = [side.fork(core) for side in sides]
-    forked_s = time.perf_counter() - begin
-    ratio = alternated([_caller(link) for link in links], rng)
-    for link in links:
-        link.close()
-    return ratio, forked_s
 
 
 def components(groups: Sequence[Sequence[float]]) -> tuple[float, float]:
@@ -172,52 +172,36 @@ def measure(kind: str, rng: random.Random) -> dict[str, Any]:
     groups: list[list[float]] = []
     fresh: list[float] = []
     shared: list[float] = []
-    seconds: dict[str, list[float]] = {"forks": [], "fresh": [], "shared": []}
-    with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(f"{folder}/line")
-        listener.listen()
-
-        def templates() -> list[Template]:
-            return [Template(kind, listener), Template(kind, listener)]
-
-        for _ in range(TEMPLATES):
-            both = templates()
-            found = [pair(both, cores[k % len(cores)], rng) for k in range(FORKS)]
-            groups.append([ratio for ratio, _ in found])
-            seconds["forks"] += [took + SECONDS for _, took in found]
-            for one in both:
-                one.end()
-            for k in range(FRESH // TEMPLATES):
-                core = cores[k % len(cores)]
-                begin = time.perf_counter()
-                both = templates()
-                fresh.append(pair(both, core, rng)[0])
-                for one in both:
-                    one.end()
-                seconds["fresh"].append(time.perf_counter() - begin)
-                begin = time.perf_counter()
-                words = [*("share", kind), str(core), str(rng.randrange(10**6))]
-                asked = [sys.executable, "-m", "benchmarks.nested", *words]
-                done = subprocess.run(asked, capture_output=True, text=True, check=True)
-                shared.append(float(done.stdout))
-                seconds["shared"].append(time.perf_counter() - begin)
+    seconds: dict[str, list[float]] = {"fresh": [], "shared": [], "forks": []}
+    for _ in range(TEMPLATES):
+        forks = asked("fork", kind, rng.randrange(10**6))
+        groups.append([ratio for ratio, _ in forks])
+        seconds["forks"] += [took for _, took in forks]
+        for k in range(FRESH // TEMPLATES):
+            core = cores[k % len(cores)]
+            begin = time.perf_counter()
+            fresh.append(pair(kind, core, rng))
+            middle = time.perf_counter()
+            shared.append(asked("share", kind, core, rng.randrange(10**6))[0][0])
+            seconds["fresh"].append(middle - begin)
+            seconds["shared"].append(time.perf_counter() - middle)
     within, between = components(groups)
     return {
         "kind": kind,
-        "forks": within,
-        "templates": between,
         "fresh": statistics.stdev(fresh),
         "shared": statistics.stdev(shared),
+        "forks": within,
+        "templates": between,
         "seconds": {name: statistics.median(took) for name, took in seconds.items()},
         "ratios": {"forks": groups, "fresh": fresh, "shared": shared},
     }
 
 
 SPREADS = {
-    "fresh": "fresh processes",
-    "forks": "forks of one pair of templates",
-    "templates": "between templates",
+    "fresh": "two processes",
     "shared": "in one process",
+    "forks": "in a fork of one template",
+    "templates": "between templates",
 }
 
 
@@ -227,18 +211,18 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
     n = {**{name: len(ratios[name]) for name in ("fresh", "shared")}, "templates": TEMPLATES}
     n["forks"] = sum(map(len, ratios["forks"]))
     heads = [f"{title} ({n[name]})" for name, title in SPREADS.items()]
-    lines = [["of two equal sides", *heads, "seconds: fresh, fork, one process"]]
+    lines = [["of two equal sides", *heads, "seconds: two, one, fork"]]
     lines.append(["---"] * len(lines[0]))
     for row in rows:
         took = row["seconds"]
         cells = [f"{100 * row[name]:.1f} %" for name in SPREADS]
-        seconds = ", ".join(f"{took[name]:.1f}" for name in ("fresh", "forks", "shared"))
+        seconds = ", ".join(f"{took[name]:.1f}" for name in ("fresh", "shared", "forks"))
         lines.append([row["kind"], *cells, seconds])
     return (
         "Two equal sides of the [trials](/explanation/trials.md) alternate by single calls for half"
         " a second, and each pair gives a ratio. The table has the standard deviations of the"
-        " ratios, with their numbers in parentheses. What lies between templates, forks of one"
-        " template hide; what both sides have in common in one process is not in their ratio.\n\n"
+        " ratios, with their numbers in parentheses. What both sides have in common in one process"
+        " is not in their ratio; what lies between templates, their forks do not show.\n\n"
         + "\n".join(f"| {' | '.join(line)} |" for line in lines)
     )
 
@@ -254,7 +238,7 @@ def main() -> int:
     for kind in asked.kinds:
         row = measure(kind, rng)
         rows.append(row)
-        shown = (f"{k} {100 * row[k]:.2f} %" for k in ("fresh", "forks", "templates", "shared"))
+        shown = (f"{k} {100 * row[k]:.2f} %" for k in SPREADS)
         took = (f"{name} {value:.2f} s" for name, value in row["seconds"].items())
         print(kind, *shown, *took, sep=" · ", flush=True)
     if asked.save:
@@ -264,8 +248,10 @@ def main() -> int:
 
 if __name__ == "__main__":
     match sys.argv[1:]:
-        case ["serve", path, kind]:
-            serve(path, kind)
+        case ["serve", path, kind, core]:
+            serve(path, kind, core)
+        case ["fork", kind, seed]:
+            fork(kind, int(seed))
         case ["share", kind, core, seed]:
             share(kind, int(core), int(seed))
         case _:

@@ -81,6 +81,45 @@ def test_a_time_of_all_is_no_time_of_calls(text: str, use: str, line: int, *, na
     assert [one.pattern for one in found] == ["first-call-in-timing"] * named
 
 
+RUN = """def run(self, x):
+    t = perf_counter()
+    out = total(x)
+    {add}
+    return out
+
+def told(self):
+    return {told}
+"""
+PLUS, MEAN = "self.seconds += perf_counter() - t", "self.seconds / self.n"
+
+
+@pytest.mark.parametrize(
+    ("add", "told", "compiled_s", "named"),
+    [
+        (PLUS, MEAN, 2.0, True),
+        (PLUS, "1e3 * self.seconds / self.n", 2.0, True),
+        (PLUS, "self.n * size / self.seconds / 1e6", 2.0, True),
+        (PLUS, MEAN, 0.5, False),  # so little that the mean is as good
+        (PLUS, "self.seconds", 2.0, False),  # how long all took
+        (PLUS, "self.seconds / 60", 2.0, False),
+        ("self.all.append(perf_counter() - t)", "min(self.all)", 2.0, False),
+    ],
+)
+def test_a_mean_of_times_has_the_first_call_in_it(
+    add: str, told: str, compiled_s: float, *, named: bool
+) -> None:
+    source = RUN.format(add=add, told=told)
+    call = compiled(1, 1.5, compiled_s)
+    call[0]["stack"] = [[PATH, 3, "run"], [PATH, 20, "<module>"]]
+    rows = [journals.process(), *clock(0, 2, 1.0), *clock(4, 4, 4.0), *call]
+    for place in (rows[1], rows[3]):
+        place["stack"] = [[PATH, place["stack"][0][1], "run"]]
+    for turn in (1, 2):
+        rows += [rows[2] | {"at_s": BEGIN_S + 4 + turn}, rows[4] | {"at_s": BEGIN_S + 4.5 + turn}]
+    found = findings(ProcessTrace.of(rows, [3, 0, 0, 0] * 2, SourceFiles({PATH: source})))
+    assert [one.pattern for one in found] == ["first-call-in-timing"] * named
+
+
 @pytest.mark.parametrize(
     ("late_s", "named"), [(None, True), (1.0, True), (0.001, False)], ids=["unknown", "much", "no"]
 )

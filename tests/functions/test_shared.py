@@ -161,9 +161,10 @@ def test_a_framework_that_the_other_side_has_not_is_never_brought_there(
 
 
 MADE = """
-    import time
+    import threading, time
     import numpy as np
 
+    {}
     time.sleep(1.5)
     X = np.linspace(0.0, 1.0, 1000)
     made = []
@@ -189,15 +190,22 @@ MADE = """
 """
 
 
-@pytest.mark.parametrize(("most", "several"), [(1, False), (9, True)])
-def test_both_are_made_anew_while_there_is_time_and_they_can_be(
-    desk: Desk, most: int, *, several: bool
+THREAD = "threading.Thread(target=threading.Event().wait, daemon=True).start()"
+
+
+@pytest.mark.parametrize(
+    ("thread", "most", "several", "forked"),
+    [("", 1, True, True), (THREAD, 1, False, False), (THREAD, 9, True, False)],
+)
+def test_both_are_made_anew_in_forks_or_in_the_process_if_they_can_be(
+    desk: Desk, thread: str, most: int, *, several: bool, forked: bool
 ) -> None:
-    desk.write("made.py", MADE.format(most))
+    desk.write("made.py", MADE.format(thread, most))
     done = desk.bench("made.py:less", "made.py:more", *RUNS)
     assert done.code == 0, done.err
     found = turns(desk, "less")
     assert (len(found) > 3) == several
+    assert any(one["started_from_template"] for one in found) == forked
     assert len(found) >= 3
     assert not [one for one in found if one["reason"]]
     (warm,) = desk.case("more")["comparisons"]

@@ -13,7 +13,7 @@ from tests.stats.test_summarise import WARM, observed
 
 from coldwarm.contracts.observation import Block, Judgement, Observation, SharedCalls
 from coldwarm.contracts.reasons import Reason, Value, because
-from coldwarm.stats.ratio import compare_pairs, log_ratios, shared_ratios
+from coldwarm.stats.ratio import Shared, compare_pairs, log_ratios, shared_ratios
 from coldwarm.stats.selection import warm_processes
 from coldwarm.stats.summarise import compare_case
 
@@ -93,8 +93,9 @@ def test_exchanging_the_sides_mirrors_everything(
 ) -> None:
     pairs = {str(place): group for place, group in enumerate(groups)}
     flipped = {key: [-value for value in group] for key, group in pairs.items()}
-    one = compare_pairs("warm.call_s", "baseline", pairs, shared)
-    other = compare_pairs("warm.call_s", "baseline", flipped, [-value for value in shared])
+    both = [[Shared(side * value) for value in shared] for side in (1, -1)]
+    one = compare_pairs("warm.call_s", "baseline", pairs, both[0])
+    other = compare_pairs("warm.call_s", "baseline", flipped, both[1])
     assert other.verdict == MIRRORED[one.verdict]
     assert one.low is not None
     assert one.high is not None
@@ -136,6 +137,21 @@ def test_processes_that_called_both_in_turns_decide_before_rounds_can() -> None:
     assert both(1 / 1.03, 1 / 1.03).verdict == "faster"
 
 
+def test_a_fork_is_a_process_that_called_both() -> None:
+    rng = np.random.default_rng(11)
+    seen = sharing(replace(process(rng, 0, np.ones(N_BLOCKS)), case="a"), "b", 1 / 1.03)
+    (turns,) = seen.shared_calls
+    forked = replace(turns, started_from_template=True)
+    other = replace(seen, case="b", shared_calls=[])
+    sides = [replace(seen, shared_calls=[turns, turns, forked, forked])], [other]
+    found = shared_ratios(*(warm_processes(one) for one in sides))
+    assert [one.forked for one in found] == [False, True, True]
+    judged = compare_pairs("warm.call_s", "b", {"0": [0.02], "1": [0.04]}, found * 2)
+    (basis,) = judged.reason.parts
+    told = {"n_processes": 6, "n_forked": 4}
+    assert (basis.code, basis.values) == ("forked_processes", told)
+
+
 def test_where_they_contradict_the_rounds_nothing_is_taken_from_them_and_that_is_told() -> None:
     found = both(1.5, 1.03)
     assert found.verdict == "undecided"
@@ -152,7 +168,8 @@ def test_memory_that_is_given_back_makes_them_count_for_nothing() -> None:
     sides = [warm_processes(one) for one in (seen, others)]
     found = shared_ratios(*sides)
     assert len(found) == 5
-    assert sorted(shared_ratios(sides[1], sides[0])) == sorted(-value for value in found)
+    other = [-one.log_ratio for one in shared_ratios(sides[1], sides[0])]
+    assert [one.log_ratio for one in found] == other
     giving = [
         replace(one, blocks=[replace(block, page_faults=10**6) for block in one.blocks])
         for one in seen

@@ -301,7 +301,8 @@ class OtherCalls(OtherCallSeconds, frozen=True, kw_only=True):
 class SharedCalls(Record, frozen=True, kw_only=True):
     """Warm calls of this process's candidate and of another, in turns; part of no figure.
 
-    A process has one such entry for each time that it made the inputs and functions of both.
+    A process has one such entry for each time that it, or a fork, made inputs and functions of
+    both.
     """
 
     other: Name
@@ -315,6 +316,8 @@ class SharedCalls(Record, frozen=True, kw_only=True):
     other_batch: Count = 1
     compiles: Count | None = None
     """Programs compiled during the turns."""
+    started_from_template: bool = False
+    """Whether a fork made them, of a template that had imported what this process has."""
     reason: Reason | None = None
     """Why there are no turns."""
     null_reasons: dict[str, Reason] = {}

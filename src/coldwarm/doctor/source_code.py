@@ -253,6 +253,22 @@ class _Intervals:
             for parent, node in self._flows(figure)
         )
 
+    def is_mean(self, statement: ast.stmt, line: int) -> bool:
+        """Say whether a figure is added to a sum that is divided, or divides."""
+        sums = {
+            ast.unparse(parent.target)
+            for figure in self._figures(statement, line)
+            for parent, _ in self._flows(figure)
+            if isinstance(parent, ast.AugAssign) and isinstance(parent.op, ast.Add)
+        }
+        return any(
+            isinstance(one, ast.BinOp)
+            and isinstance(one.op, ast.Div)
+            and not _is_unit(one.right)
+            and not sums.isdisjoint(map(ast.unparse, _factors(one)))
+            for one in (ast.walk(self._tree) if sums else ())
+        )
+
     def words(self, statement: ast.stmt, line: int) -> set[str]:
         """Return the words of the statements that a figure goes through, in small letters."""
         statements = {statement}
@@ -387,6 +403,13 @@ class _Intervals:
 
 def _is_unit(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value in _UNITS
+
+
+def _factors(node: ast.expr) -> list[ast.expr]:
+    """Return what a product is of, or the expression itself."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
+        return [*_factors(node.left), *_factors(node.right)]
+    return [node]
 
 
 def _is_as_large(node: ast.AST, parent: ast.AST) -> bool:
@@ -593,6 +616,11 @@ class SourceFiles:
         """Say whether an interval that ends at a line is divided by, or divided, for a rate."""
         node, intervals = self._statement(path, line), self._file(path).intervals
         return node is not None and intervals is not None and intervals.is_rate(node, line)
+
+    def is_mean(self, path: str, line: int) -> bool:
+        """Say whether intervals that end at a line are added up, for a mean or a rate."""
+        node, intervals = self._statement(path, line), self._file(path).intervals
+        return node is not None and intervals is not None and intervals.is_mean(node, line)
 
     def words_of_interval(self, path: str, line: int) -> set[str]:
         """Return the words with which an interval that ends at a line is kept and told.

@@ -44,6 +44,7 @@ _WORST_FIRST = [*KINDS.values(), "undecided"]
 _FRAMEWORKS = ("jax", "numba", "torch")
 _BASES = {
     "shared_processes": "processes that call both",
+    "forked_processes": "processes that call both",
     "block_pairs": "rounds that both have",
     "common_rounds": "rounds that both have",
 }

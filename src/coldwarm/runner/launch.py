@@ -216,7 +216,7 @@ class RunContext:
             "cache_settings": slot.cache_settings,
             "analyse": slot.analyse,
             "other_calls": slot.other_calls,
-            "shared": [self._shared_job(other, slot.round) for other in slot.shared],
+            "shared": [self._shared_job(other, slot) for other in slot.shared],
             "list_modules": False,
             # Such calls show their cost at the end of a cold process, and disturb none after them.
             "new_shapes": case.new_shapes and not slot.persistent and slot.mode in _EMPTY,
@@ -224,11 +224,16 @@ class RunContext:
             "watch": self._watched(slot) if slot.mode in _EMPTY else None,
         }
 
-    def _shared_job(self, case: Case, round_: int) -> dict[str, Any]:
-        """Return what a process needs to call the function of another candidate."""
+    def _shared_job(self, case: Case, slot: Slot) -> dict[str, Any]:
+        """Return what a process needs to call the function of another candidate.
+
+        Forks of a template come from the second round on, and where no start is shown.
+        """
         return {
             "case": case.id,
-            "again": self.options.time_budget_s is None or round_ >= _FOR_A_VERDICT,
+            "again": self.options.time_budget_s is None or slot.round >= _FOR_A_VERDICT,
+            "forks": slot.mode == WARM and slot.round > 0,
+            "until_s": self.guard.ends_s,
             "function": case.job["function"],
             "seed": self.options.seed,
             "reference": self.references[case.group],

@@ -339,6 +339,7 @@ class _Turns(Record, frozen=True, kw_only=True):
     other_ns: list[_Moment]
     batches: tuple[Count, Count]
     compiles: Count | None
+    forked: bool
 
 
 class SharedReply(Record, frozen=True, kw_only=True, tag="shared_calls"):
@@ -362,6 +363,7 @@ class SharedReply(Record, frozen=True, kw_only=True, tag="shared_calls"):
                 own_batch=one.batches[0],
                 other_batch=one.batches[1],
                 compiles=one.compiles,
+                started_from_template=one.forked,
                 null_reasons={"compiles": _NOT_TOLD} if one.compiles is None else {},
             )
             for one in self.turns

@@ -37,8 +37,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import accumulate
+from operator import itemgetter
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
 from msgspec.structs import replace
@@ -59,7 +60,7 @@ from coldwarm.stats.intervals import (
 from coldwarm.stats.selection import gives_back
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Unpack
 
     from coldwarm.contracts.answer import Verdict
@@ -138,11 +139,18 @@ def compare(
     )
 
 
+class Shared(NamedTuple):
+    """What calls of a process that called both take, against those of the other side."""
+
+    log_ratio: float
+    forked: bool = False
+
+
 def compare_pairs(
     metric: str,
     baseline: str,
     pairs: Mapping[str, Sequence[float]],
-    shared: Sequence[float] = (),
+    shared: Sequence[Shared] = (),
     **limits: Unpack[Criteria],
 ) -> Comparison:
     """Compare a candidate with its baseline by log-ratios of what ran next to each other.
@@ -157,7 +165,9 @@ def compare_pairs(
     if len(shared) < FEWEST_FOR_CONFIDENCE:
         return compare_differences(metric, baseline, separate, **limits)
     both = because("shared_processes", n_processes=len(shared))
-    together = _of_rounds(shared, both)
+    if n_forked := sum(one.forked for one in shared):
+        both = because("forked_processes", n_processes=len(shared), n_forked=n_forked)
+    together = _of_rounds([one.log_ratio for one in shared], both)
     ends = [found.bounded(CONFIDENCE) for found in (separate, together)]
     if max(one.low for one in ends) <= min(one.high for one in ends):
         return compare_differences(metric, baseline, together, **limits)
@@ -339,11 +349,11 @@ def log_ratios(
     return kept if len(kept) >= fewest_common(len(first), len(second)) else None
 
 
-_SETTLED = 1 / 3
+_SETTLED = 1 / 6
 """Share of the turns in a process after which those that count begin: others may warm up."""
 
 
-def shared_ratios(ours: Sequence[WarmProcess], theirs: Sequence[WarmProcess]) -> list[float]:
+def shared_ratios(ours: Sequence[WarmProcess], theirs: Sequence[WarmProcess]) -> list[Shared]:
     """Return the log-ratio of calls, ours over theirs, in each process that called both.
 
     None where page faults may cost calls a share that matters: how much memory a process gives back
@@ -352,25 +362,29 @@ def shared_ratios(ours: Sequence[WarmProcess], theirs: Sequence[WarmProcess]) ->
     processes = [*ours, *theirs]
     if any(gives_back(one.observation.blocks) for one in processes):
         return []
-    flipped = [(order, -value) for order, value in _in_turns(theirs, ours)]
-    return [value for _, value in sorted([*_in_turns(ours, theirs), *flipped])]
+    flipped = [
+        (order, one._replace(log_ratio=-one.log_ratio)) for order, one in _in_turns(theirs, ours)
+    ]
+    return [one for _, one in sorted([*_in_turns(ours, theirs), *flipped], key=itemgetter(0))]
 
 
-def _in_turns(own: Sequence[WarmProcess], others: Sequence[WarmProcess]) -> list[tuple[int, float]]:
-    """Return the place in time of each process, and its log-ratio of own calls over the others.
+def _in_turns(
+    own: Sequence[WarmProcess], others: Sequence[WarmProcess]
+) -> Iterator[tuple[int, Shared]]:
+    """Yield the place in time of each process, and its log-ratio of own calls over the others.
 
-    The mean over all times that it made both sides.
+    The mean over all times that it made both sides. A fork is a process.
     """
     names = {one.observation.case for one in others}
-    found = {
-        one.observation.order: [
-            float(np.median(np.log(_settled(turns))))
+    for one in own:
+        kept = [
+            Shared(float(np.median(np.log(_settled(turns)))), turns.started_from_template)
             for turns in one.observation.shared_calls
             if turns.other in names and turns.compiles == 0 and turns.own_s
         ]
-        for one in own
-    }
-    return [(order, float(np.mean(logs))) for order, logs in found.items() if logs]
+        if alone := [found.log_ratio for found in kept if not found.forked]:
+            yield one.observation.order, Shared(float(np.mean(alone)))
+        yield from ((one.observation.order, found) for found in kept if found.forked)
 
 
 def _settled(turns: SharedCalls) -> np.ndarray[Any, Any]:

@@ -69,6 +69,8 @@ _REASONS = {
     "by_order": "the sorted totals of {n_rounds:# round}",
     "by_student": "{n_rounds:# round}, assumed to be log-normal",
     "shared_processes": "{n_processes:# process} that called both in turns",
+    "forked_processes": "{n_processes:# process} that called both in turns, of which {n_forked}"
+    " were forked after the imports",
     "shared_otherwise": "processes that call both in turns show a ratio of {shared_ratio:.3g},"
     " separate ones another: the verdict is of these",
     "block_pairs": "{n_pairs:# pair} of blocks in {n_rounds:# round}",

@@ -202,15 +202,20 @@ def _switches(before: "bytes | None", after: "bytes | None") -> "int | None":
 
 
 def set_up(
-    backend: "Backend", workload: "Any", job: "Mapping[str, Any]", phases: Phases
+    backend: "Backend",
+    workload: "Any",
+    job: "Mapping[str, Any]",
+    phases: Phases,
+    imported: "Callable[[], None]" = lambda: None,
 ) -> "tuple[list[Any], tuple[Any, ...], list[str]]":
     """Go through the phases up to the arguments; return host arrays, arguments, modules imported.
 
-    The modules, where the job lists them.
+    The modules, where the job lists them. ``imported`` is called after the phase ``import``.
     """
     with phases("import"):
         backend.import_runtime()
     modules = list(sys.modules) if job.get("list_modules") else []
+    imported()
     with phases("device_init"):
         backend.device_init()
     backend.watch()

@@ -11,10 +11,11 @@ from coldwarm.worker.candidate import Loop, Phases, Prepared, now_ns
 from coldwarm.worker.loop import keep_freed_memory
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from coldwarm.backends.base import Backend
+    from coldwarm.worker.template import Template
 
 
 _LONGEST = 400
@@ -135,7 +136,15 @@ def _measure(job: "Mapping[str, Any]", reader: int, writer: int, entered_ns: int
     workload = candidate.load_workload(job, backend)
     phases = Phases()
     loaded_ns = now_ns()
-    prepared, first, parts = _start(job, backend, workload, phases)
+    templates: list[Template] = []
+
+    def imported() -> None:
+        if any(other["forks"] for other in job.get("shared") or ()):
+            from coldwarm.worker import shared
+
+            templates.extend(shared.template(backend, job, entered_ns, (reader, writer)))
+
+    prepared, first, parts = _start(job, backend, workload, phases, imported)
     start_s = (now_ns() - entered_ns) / 1e9
     # The first result is there: from here on the harness may import what it likes.
     from coldwarm.worker import account, loop
@@ -169,18 +178,22 @@ def _measure(job: "Mapping[str, Any]", reader: int, writer: int, entered_ns: int
     if told is not None:
         wire.write_all(writer, wire.encode(told))
     for other in job.get("shared") or ():
-        wire.write_all(writer, wire.encode(_shared(prepared, other, start_s)))
+        wire.write_all(writer, wire.encode(_shared(prepared, other, start_s, templates)))
+    for template in templates:
+        template.end()
     sys.stdout.flush()
     os.close(writer)
 
 
-def _shared(prepared: Prepared, other: "Mapping[str, Any]", start_s: float) -> "dict[str, Any]":
+def _shared(
+    prepared: Prepared, other: "Mapping[str, Any]", start_s: float, templates: "list[Template]"
+) -> "dict[str, Any]":
     """Return calls in turns with another candidate, or why there are none; never raise."""
     turns: list[dict[str, Any]] = []
     try:
         from coldwarm.worker import shared
 
-        reason = shared.measure(prepared, other, start_s, turns)
+        reason = shared.measure(prepared, other, start_s, turns, templates)
     except BaseException as error:  # noqa: BLE001 - whatever a candidate raises is a result
         reason = _reason(error)
     # What cannot be made anew was measured once.
@@ -189,10 +202,14 @@ def _shared(prepared: Prepared, other: "Mapping[str, Any]", start_s: float) -> "
 
 
 def _start(
-    job: "Mapping[str, Any]", backend: "Backend", workload: "Any", phases: Phases
+    job: "Mapping[str, Any]",
+    backend: "Backend",
+    workload: "Any",
+    phases: Phases,
+    imported: "Callable[[], None]",
 ) -> "tuple[Prepared, Any, Mapping[str, Any]]":
     """Go through the phases; return the candidate, its first output and the parts."""
-    arrays, arguments, modules_before = candidate.set_up(backend, workload, job, phases)
+    arrays, arguments, modules_before = candidate.set_up(backend, workload, job, phases, imported)
     del arrays
     if backend.builds:
         with phases("build"):

@@ -2,7 +2,8 @@
 
 Processes of one program differ by a percent or two, by where their pages and objects lie, and a
 ratio of two processes has that of both. Calls in one process have most of it in common. What is
-left is mostly where inputs and executables lie, so both sides are made anew a few times.
+left is mostly where inputs and executables lie, so both sides are made anew a few times: in forks
+of a template where importing takes long, else in this process.
 
 After the process's last word of what it has measured, which is safe whatever happens here.
 """
@@ -16,8 +17,11 @@ from coldwarm.worker.candidate import Prepared, now_ns
 from coldwarm.worker.loop import make_loop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
+
+    from coldwarm.backends.base import Backend
+    from coldwarm.worker.template import Template
 
     Timed = Callable[[int], int]
     """Calls so often and returns the ns that it took."""
@@ -33,10 +37,18 @@ _MOST_NS = 3 * 10**9
 """How long all of it takes at most: no side is made anew that would take it beyond."""
 _LONGEST_NS = 5 * 10**7
 """Calls that are longer are not made here: so few would tell nothing."""
+_DEAR_IMPORT_NS = 5 * 10**8
+"""How long importing takes at least where forks of a template stand for further processes."""
+_FORKS_NS = 5 * 10**8
+"""How long the turns of a fork take."""
 
 
 def measure(
-    prepared: Prepared, job: "Mapping[str, Any]", start_s: float, found: "list[dict[str, Any]]"
+    prepared: Prepared,
+    job: "Mapping[str, Any]",
+    start_s: float,
+    found: "list[dict[str, Any]]",
+    templates: "Sequence[Template]" = (),
 ) -> "dict[str, Any] | None":
     """Load the function of another candidate and time both in turns; return why there are no more.
 
@@ -51,18 +63,66 @@ def measure(
         begin_ns = now_ns()
         if found:
             _forget()
-            own = _loaded(prepared, prepared.job)
-        other = _loaded(prepared, job)
-        if isinstance(own, dict):
-            return own["reason"]  # type: ignore[no-any-return] # a reason in a message
-        if isinstance(other, dict):
-            return other["reason"]  # type: ignore[no-any-return] # as above
-        turns = _turns(own, other, turns_ns)
+            own = _loaded(prepared.backend, prepared.job)
+        turns = _both(own, _loaded(prepared.backend, job), turns_ns)
         if "reason" in turns:
-            return turns["reason"]  # type: ignore[no-any-return] # as above
-        found.append(turns)
+            return turns["reason"]  # type: ignore[no-any-return] # a reason in a message
+        found.append({**turns, "forked": False})
+        if templates:
+            found += _of_forks(templates[0], job, start_s, now_ns() - begin_ns)
+            return None
         if not job["again"] or now_ns() + (now_ns() - begin_ns) > ends_ns:
             return None
+
+
+def template(
+    backend: "Backend", job: "Mapping[str, Any]", entered_ns: int, pipes: "Sequence[int]"
+) -> "list[Template]":
+    """Return a template, if one can be made and another process would take much longer.
+
+    Its forks call the function of the process and another one, both made there.
+    """
+    if now_ns() - entered_ns < _DEAR_IMPORT_NS:
+        return []
+    from coldwarm.worker.template import made
+
+    def answer(other: "Mapping[str, Any]") -> "dict[str, Any]":
+        backend.device_init()
+        backend.watch()
+        return _both(_loaded(backend, job), _loaded(backend, other), _FORKS_NS)
+
+    found = made(answer, pipes)
+    return [] if found is None else [found]
+
+
+def _of_forks(
+    template: "Template", job: "Mapping[str, Any]", start_s: float, own_ns: int
+) -> "Iterator[dict[str, Any]]":
+    """Let one fork after the other call both, for twice as long as another process takes to start.
+
+    ``own_ns``: how long it took here. The other side's process is left time for that, and then as
+    much of a time budget as this one takes.
+    """
+    begin_ns = now_ns()
+    most_ns = int(2 * start_s * 1e9)
+    if job["until_s"] is not None:
+        most_ns = min(most_ns, (int(job["until_s"] * 1e9) - begin_ns - own_ns) // 2)
+    longest_ns = own_ns
+    while (now := now_ns()) + longest_ns < begin_ns + most_ns:
+        turns = template.fork(dict(job))
+        if not turns or "reason" in turns:
+            return
+        longest_ns = max(longest_ns, now_ns() - now)
+        yield {**turns, "forked": True}
+
+
+def _both(
+    own: "Prepared | dict[str, Any]", other: "Prepared | dict[str, Any]", turns_ns: int
+) -> "dict[str, Any]":
+    """Return the turns of both sides, or the reason why there are none."""
+    if isinstance(own, dict):
+        return own
+    return other if isinstance(other, dict) else _turns(own, other, turns_ns)
 
 
 def _forget() -> None:
@@ -72,10 +132,10 @@ def _forget() -> None:
         jax.clear_caches()
 
 
-def _loaded(prepared: Prepared, job: "Mapping[str, Any]") -> "Prepared | dict[str, Any]":
+def _loaded(beside: "Backend", job: "Mapping[str, Any]") -> "Prepared | dict[str, Any]":
     """Return the other candidate after two calls, or the reason why it cannot be here."""
     before = settings.told()
-    backend: Any = prepared.backend.beside(job["function"])  # type: ignore[attr-defined] # of a user's function
+    backend: Any = beside.beside(job["function"])  # type: ignore[attr-defined] # of a user's function
     arguments = backend.place(candidate.make_inputs(backend, job))
     if backend.builds:
         arguments = backend.build()

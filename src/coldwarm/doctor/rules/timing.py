@@ -231,13 +231,22 @@ def _first_call(trace: ProcessTrace, one: CountedLine, interval: _Interval, call
 def _measured_first_call(
     trace: ProcessTrace, slot: int, reads: list[ClockRead], clocks: Mapping[int, CountedLine]
 ) -> bool:
-    """Say whether all intervals of one caller that end at a clock are mostly compiling."""
-    shares: dict[str, list[float]] = defaultdict(list)
+    """Say whether all intervals of one caller that end at a clock are mostly compiling.
+
+    Of those that are added up for a mean, whether their sum is.
+    """
+    spent: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for one in _intervals(slot, reads, clocks):
         begin, end = one.begin_s, one.end_s
         if end > begin:
-            shares[one.caller].append(_compiling_s(trace.calls, begin, end) / (end - begin))
-    return any(min(one) > _MOST_COMPILING for one in shares.values())
+            spent[one.caller].append((_compiling_s(trace.calls, begin, end), end - begin))
+    site = clocks[slot].site
+    is_mean = trace.sources.is_mean(site.path, site.line)
+    return any(
+        min(compiled_s / interval_s for compiled_s, interval_s in one) > _MOST_COMPILING
+        or (is_mean and sum(a for a, _ in one) > _MOST_COMPILING * sum(b for _, b in one))
+        for one in spent.values()
+    )
 
 
 def _timed_again(
