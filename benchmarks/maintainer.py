@@ -1,15 +1,17 @@
-"""A maintainer's pull requests on a package of somebody else's: which does the guard see?
+"""A maintainer's pull requests on packages of somebody else's: which does the guard see?
 
-``python -m benchmarks.maintainer --out FILE --count 10`` fetches NetworkX's source from PyPI, puts
+``python -m benchmarks.maintainer --out FILE --count 10`` fetches a package's source from PyPI, puts
 it in a small repository, and makes three pull requests of it. On each of them it runs the guards of
-``examples/github/coldwarm.yml``, as they stand there; ``--table`` prints what FILE holds.
+``examples/github/coldwarm.yml``, as they stand there; ``--table`` prints what FILE holds. One
+package is written in Python alone (NetworkX), and one computes with JAX (JAXopt).
 
-**Pull requests.** *slower*: ``betweenness_centrality`` looks once more at every tenth source, 10 %
-more work in the function that the benchmark calls. *import*: ``import networkx`` takes 75 ms of
-processor time more. *comment*: nothing that is run is another.
+**Pull requests.** *slower*: 10 % more work in the function that the benchmark calls:
+``betweenness_centrality`` looks once more at every tenth source, ``GradientDescent`` takes the
+gradient of every tenth step twice. *import*: an import takes about a tenth of a first result more,
+75 or 250 ms of processor time. *comment*: nothing that is run is another.
 
 **Guards.** *warm*: warm calls against the base, at most 5 % slower. *cold*: first results of fresh
-processes, at most 3 % slower. The benchmark, ``maintainer_guard.py``, is the same in all commits.
+processes, at most 3 % slower. The benchmark, ``maintainer_guards``, is the same in all commits.
 
 **Order.** In rounds, one of every pull request and guard, in an order drawn anew. Each run is
 written down as it ends, and what is there counts: the same command goes on after an interruption.
@@ -36,7 +38,7 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import yaml
 from rich import box
@@ -49,25 +51,14 @@ from coldwarm.runner.harness import harness_sha256
 
 HERE = Path(__file__).resolve().parent
 WORKFLOW = HERE.parent / "examples" / "github" / "coldwarm.yml"
-PACKAGE, VERSION = "networkx", "3.6.1"
 GUARDS = ("warm", "cold")
-IMPORT_S = 0.075
-BETWEENNESS = "networkx/algorithms/centrality/betweenness.py"
-LOOP = "    for s in nodes:\n"
-AGAIN = """\
-    for place, s in enumerate(nodes):
-        if place % 10 == 0:
-            S, P, sigma, _ = _single_source_shortest_path_basic(G, s)
-            _accumulate_basic(dict.fromkeys(G, 0.0), S, P, sigma, s)
-"""
-SPENT = f"""
+SPENT = """
 import time as _time
 
 _begun_s = _time.thread_time()
-while _time.thread_time() - _begun_s < {IMPORT_S}:
+while _time.thread_time() - _begun_s < {seconds}:
     pass
 """
-REMARK = "    # Each node is a source once.\n"
 
 
 @dataclass(frozen=True)
@@ -89,16 +80,103 @@ class Request:
         path = root / self.file
         text = path.read_text(encoding="utf-8")
         if self.old not in text:
-            sys.exit(f"{self.file} of {PACKAGE} {VERSION} is not what it was")
+            sys.exit(f"{self.file} is not what it was")
         path.write_text(text.replace(self.old, self.new, 1), encoding="utf-8")
 
 
-LAZY = "from networkx import algorithms\n"
-REQUESTS = (
-    Request("slower", BETWEENNESS, LOOP, AGAIN, "warm"),
-    Request("import", "networkx/__init__.py", LAZY, SPENT + LAZY, "cold"),
-    Request("comment", BETWEENNESS, LOOP, REMARK + LOOP, None),
-)
+@dataclass(frozen=True)
+class Package:
+    """A package of somebody else's, and the pull requests."""
+
+    name: str
+    version: str
+    requests: tuple[Request, ...]
+
+    @classmethod
+    def of(cls, name: str, version: str, work: Request, imports: Request, remark: str) -> Package:
+        """Return a package with a request that changes only a comment, beside two others."""
+        comment = Request("comment", work.file, work.old, remark + work.old, None)
+        return cls(name, version, (work, imports, comment))
+
+
+PACKAGES = {
+    one.name: one
+    for one in (
+        Package.of(
+            "networkx",
+            "3.6.1",
+            Request(
+                "slower",
+                "networkx/algorithms/centrality/betweenness.py",
+                "    for s in nodes:\n",
+                """\
+    for place, s in enumerate(nodes):
+        if place % 10 == 0:
+            S, P, sigma, _ = _single_source_shortest_path_basic(G, s)
+            _accumulate_basic(dict.fromkeys(G, 0.0), S, P, sigma, s)
+""",
+                "warm",
+            ),
+            Request(
+                "import",
+                "networkx/__init__.py",
+                "from networkx import algorithms\n",
+                SPENT.format(seconds=0.075) + "from networkx import algorithms\n",
+                "cold",
+            ),
+            "    # Each node is a source once.\n",
+        ),
+        Package.of(
+            "jaxopt",
+            "0.8.5",
+            Request(
+                "slower",
+                "jaxopt/_src/gradient_descent.py",
+                "    return super().update(params, state, None, *args, **kwargs)\n",
+                """\
+    import jax
+    again = jax.lax.cond(
+        state.iter_num % 10 == 0,
+        lambda point: self._grad_fun(point, *args, **kwargs),
+        lambda point: jax.tree.map(jax.numpy.zeros_like, point),
+        params,
+    )
+    params = jax.tree.map(lambda point, slope: point + 0 * slope, params, again)
+    return super().update(params, state, None, *args, **kwargs)
+""",
+                "warm",
+            ),
+            Request(
+                "import",
+                "jaxopt/__init__.py",
+                "import warnings\n",
+                SPENT.format(seconds=0.25) + "import warnings\n",
+                "cold",
+            ),
+            "    # The third argument is that of a proximal operator.\n",
+        ),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Check:
+    """A guard on a pull request of a package."""
+
+    package: str
+    request: Request
+    guard: str
+    NAMED: ClassVar = ("package", "request", "guard")
+
+    @property
+    def name(self) -> dict[str, str]:
+        """The names of all three, as a line of the results has them."""
+        names = self.package, self.request.name, self.guard
+        return dict(zip(self.NAMED, names, strict=True))
+
+    def __str__(self) -> str:
+        """Return the three names."""
+        return " ".join(self.name.values())
 
 
 def main() -> int:
@@ -110,22 +188,24 @@ def main() -> int:
         return 0
     ends_s = time.monotonic() + given.at_most if given.at_most else None
     with tempfile.TemporaryDirectory() as folder:
-        root = repository(Path(folder))
+        names = given.package or list(PACKAGES)
+        roots = {name: repository(PACKAGES[name], Path(folder) / name) for name in names}
         chosen = [
-            (request, guard)
-            for request in REQUESTS
+            Check(name, request, guard)
+            for name in names
+            for request in PACKAGES[name].requests
             if request.name in (given.request or [request.name])
             for guard in given.guard or GUARDS
         ]
-        for request, guard, index in missing(read(given.out), chosen, given.count):
+        for check, index in missing(read(given.out), chosen, given.count):
             if ends_s is not None and time.monotonic() > ends_s:
                 break
-            line = run(root, request, guard)
+            line = run(roots[check.package], check)
             line = {"index": index, "build": harness_sha256()[:12], **line}
             given.out.parent.mkdir(parents=True, exist_ok=True)
             with given.out.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(line) + "\n")
-            print(f"{request.name} {guard} {index}: {said(line)} ({line['seconds']:.0f} s)")
+            print(f"{check} {index}: {said(line)} ({line['seconds']:.0f} s)")
             sys.stdout.flush()
     return 0
 
@@ -135,30 +215,33 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--out", type=Path, required=True, metavar="FILE", help="one JSON line for each run")
     add("--table", action="store_true", help="print what FILE holds, and run nothing")
-    add("--request", nargs="+", choices=[one.name for one in REQUESTS], help="default: all")
+    add("--package", nargs="+", choices=PACKAGES, help="default: all")
+    add("--request", nargs="+", choices=("slower", "import", "comment"), help="default: all")
     add("--guard", nargs="+", choices=GUARDS, help="default: both")
     add("--count", type=int, default=10, help="of each, those in FILE included; default: 10")
     add("--for", dest="at_most", type=_seconds, metavar="DURATION", help="start nothing after it")
     return parser
 
 
-def repository(folder: Path) -> Path:
-    """Make a repository of the package's source with a branch for each pull request."""
+def repository(package: Package, folder: Path) -> Path:
+    """Make a repository of a package's source with a branch for each pull request."""
+    folder.mkdir()
     pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:"]
     pip += ["--disable-pip-version-check", "--dest", str(folder)]
-    subprocess.run([*pip, f"{PACKAGE}=={VERSION}"], check=True)
+    subprocess.run([*pip, f"{package.name}=={package.version}"], check=True)
     with tarfile.open(next(folder.glob("*.tar.gz"))) as packed:
         packed.extractall(folder, filter="data")
     root = folder / "repository"
     root.mkdir()
-    source = folder / f"{PACKAGE}-{VERSION}" / PACKAGE
-    shutil.copytree(source, root / PACKAGE, ignore=shutil.ignore_patterns("tests"))
+    source = folder / f"{package.name}-{package.version}" / package.name
+    shutil.copytree(source, root / package.name, ignore=shutil.ignore_patterns("tests"))
     (root / "benchmarks").mkdir()
-    shutil.copy(HERE / "maintainer_guard.py", root / "benchmarks" / "guard.py")
+    guard = HERE / "maintainer_guards" / f"{package.name}_guard.py"
+    shutil.copy(guard, root / "benchmarks" / "guard.py")
     (root / ".gitignore").write_text("__pycache__/\nout/\n*.json\n*.md\n", encoding="utf-8")
     git(root, "init", "--quiet", "--initial-branch=main")
-    commit(root, f"{PACKAGE} {VERSION}")
-    for request in REQUESTS:
+    commit(root, f"{package.name} {package.version}")
+    for request in package.requests:
         git(root, "switch", "--quiet", "--create", request.name, "main")
         request.apply(root)
         commit(root, request.name)
@@ -200,13 +283,13 @@ def as_a_runner(root: Path, script: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def run(root: Path, request: Request, guard: str) -> dict[str, Any]:
+def run(root: Path, check: Check) -> dict[str, Any]:
     """Run a guard on a pull request, and return what it said."""
-    git(root, "switch", "--quiet", "--detach", request.name)
+    guard = check.guard
+    git(root, "switch", "--quiet", "--detach", check.request.name)
     git(root, "clean", "--quiet", "--force", "-d", "-x", "--exclude", "__pycache__")
     line: dict[str, Any] = {
-        "request": request.name,
-        "guard": guard,
+        **check.name,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "load_1m": os.getloadavg()[0],
     }
@@ -247,14 +330,18 @@ def _shown(comparison: dict[str, Any]) -> dict[str, Any]:
 
 
 def missing(
-    lines: list[dict[str, Any]], chosen: list[tuple[Request, str]], count: int
-) -> list[tuple[Request, str, int]]:
+    lines: list[dict[str, Any]], chosen: list[Check], count: int
+) -> list[tuple[Check, int]]:
     """Return the runs of this build that are not there yet, in rounds of random order."""
     build = harness_sha256()[:12]
-    there = {(one["request"], one["guard"], one["index"]) for one in lines if one["build"] == build}
+    there = [
+        ({name: one[name] for name in Check.NAMED}, one["index"])
+        for one in lines
+        if one["build"] == build
+    ]
     found = []
     for index in range(count):
-        left = [(*one, index) for one in chosen if (one[0].name, one[1], index) not in there]
+        left = [(one, index) for one in chosen if (one.name, index) not in there]
         random.Random(index).shuffle(left)  # noqa: S311 - an order, not a secret
         found += left
     return found
@@ -279,6 +366,7 @@ def said(line: dict[str, Any]) -> str:
 def table(lines: list[dict[str, Any]]) -> Table:
     """Return what every guard said of every pull request."""
     made = Table(title="A maintainer's pull requests", title_justify="left", box=box.SIMPLE_HEAD)
+    made.add_column("package")
     made.add_column("pull request")
     made.add_column("guard")
     for name in (
@@ -291,11 +379,14 @@ def table(lines: list[dict[str, Any]]) -> Table:
         "s a run",
     ):
         made.add_column(name, justify="right")
-    for request in REQUESTS:
-        for guard in GUARDS:
-            mine = [one for one in lines if (one["request"], one["guard"]) == (request.name, guard)]
-            if mine:
-                made.add_row(request.name, guard, *_cells(mine, fails=request.seen_by == guard))
+    for package in PACKAGES.values():
+        for request in package.requests:
+            for guard in GUARDS:
+                check = Check(package.name, request, guard)
+                mine = [one for one in lines if check.name.items() <= one.items()]
+                if mine:
+                    fails = request.seen_by == guard
+                    made.add_row(*check.name.values(), *_cells(mine, fails=fails))
     return made
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from benchmarks import maintainer
-from benchmarks.maintainer import GUARDS, REQUESTS, Request
+from benchmarks.maintainer import GUARDS, PACKAGES, Check, Package, Request
 from rich.console import Console
 
 from coldwarm.runner.harness import harness_sha256
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 def line(request: str, guard: str, index: int, code: int, **changes: Any) -> dict[str, Any]:
     made = {
+        "package": "jaxopt",
         "request": request,
         "guard": guard,
         "index": index,
@@ -44,10 +45,10 @@ def test_a_pull_request_changes_one_place_and_no_package_that_is_another(tmp_pat
 
 
 def test_what_another_build_ran_is_missing_still() -> None:
-    chosen = [(request, "cold") for request in REQUESTS]
+    chosen = [Check("jaxopt", request, "cold") for request in PACKAGES["jaxopt"].requests]
     seen = [line("import", "cold", 0, 1), line("slower", "cold", 0, 0, build="another")]
     found = maintainer.missing(seen, chosen, 2)
-    left = [(one.name, index) for one, _, index in found]
+    left = [(one.request.name, index) for one, index in found]
     assert sorted(left[:2]) == [("comment", 0), ("slower", 0)]
     assert sorted(left[2:]) == [("comment", 1), ("import", 1), ("slower", 1)]
 
@@ -61,10 +62,15 @@ def test_the_table_says_how_often_a_guard_was_right() -> None:
     console = Console(width=120, record=True, file=None)
     with console.capture() as shown:
         console.print(maintainer.table(seen))
-    rows = {tuple(one.split()[:2]): one.split()[2:] for one in shown.get().splitlines() if one}
+    rows = {tuple(one.split()[1:3]): one.split()[3:] for one in shown.get().splitlines() if one}
     assert rows["slower", "warm"][:4] == ["10", "fail", "9", "9"]
     assert rows["comment", "cold"][:4] == ["10", "pass", "1", "9"]
     assert rows["import", "warm"][:4] == ["1", "pass", "0", "0"], "no answer is not right"
+
+
+@pytest.mark.parametrize("package", PACKAGES.values(), ids=lambda one: one.name)
+def test_each_guard_has_something_to_see_and_something_to_let_pass(package: Package) -> None:
+    assert {one.seen_by for one in package.requests} == {*GUARDS, None}
 
 
 def test_a_line_that_was_cut_off_is_left_out(tmp_path: Path) -> None:

@@ -207,3 +207,36 @@ def test_sizes_that_pytorch_was_told_to_keep_apart_are_named(
     calls = [(4, again(differs("shape", "x", *pair))) for pair in pairwise(shapes)]
     found = compiled((4, {}), *calls, framework=framework)
     assert [one.pattern for one in found] == ["shape-change"] * named
+
+
+FORWARD = """def work(self, x):
+    {line}
+    return x * self.gain
+
+for k in range(3):
+    model(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("framework", "line", "lasted_s", "named"),
+    [
+        ("torch", "x = x + 0.5 * self.stage", 10.0, True),
+        ("torch", "x = x + 0.5 * self.stage", 100.0, False),  # of no matter
+        ("torch", "for _ in range(self.stage): x = x + 1", 10.0, False),
+        ("torch", "x = x[: self.stage]", 10.0, False),
+        ("torch", "x = x + 1 if self.stage > 1 else x", 10.0, False),
+        ("torch", "x = x + torch.zeros(self.stage)", 10.0, False),
+        ("torch", "x = self.inner(x)", 10.0, False),  # who knows what it is for
+        ("jax", "x = x + 0.5 * self.stage", 10.0, False),  # somebody has declared it
+    ],
+)
+def test_a_number_that_pytorch_keeps_apart_is_named_if_it_is_only_computed_with(
+    framework: str, line: str, lasted_s: float, *, named: bool
+) -> None:
+    cause = {"kind": "first"}
+    values = [again(differs("static", "self.stage", str(a), str(a + 1))) for a in range(2)]
+    calls = [(6, {"cause": cause}), *((6, one) for one in values)]
+    text = FORWARD.format(line=line)
+    found = compiled(*calls, text=text, framework=framework, lasted_s=lasted_s)
+    assert [one.pattern for one in found if one.cause] == ["torch-changing-scalar"] * named

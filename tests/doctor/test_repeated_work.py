@@ -30,6 +30,21 @@ def test_a_tensor_that_grows_is_named(text: str, line: int, *, is_named: bool) -
 
 
 @pytest.mark.parametrize(
+    ("text", "line", "is_named"),
+    [
+        ("for x in xs:\n    gc.collect()\n", 2, True),
+        ("gc.collect()\n", 1, False),
+        ("for x in xs:\n    self.collect()\n", 2, False),
+    ],
+)
+def test_garbage_that_is_collected_in_a_loop_is_named(
+    text: str, line: int, *, is_named: bool
+) -> None:
+    assert named(text, line) == [("collected-in-loop", line)] * is_named
+    assert named(text, line, 0.1) == [], "of no matter"
+
+
+@pytest.mark.parametrize(
     ("text", "line", "pattern"),
     [
         (

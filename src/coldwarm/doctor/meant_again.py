@@ -19,7 +19,7 @@ from coldwarm.doctor.written_values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from coldwarm.contracts.doctor import CauseKind
     from coldwarm.doctor.trace import CallDifference, CompiledCall, ProcessTrace, SourceLine
@@ -72,6 +72,8 @@ def is_meant(
     if _are_dear(trace, kind, calls) or _is_unmeant(trace, site, calls):
         return False
     if kind == "shape" and _is_fixed(trace, calls):
+        return False
+    if kind == "static" and _is_computed_with(trace, calls):
         return False
     if kind == "new_function" and _are_a_packages(trace, calls):
         return True
@@ -202,6 +204,42 @@ def _is_fixed(trace: ProcessTrace, calls: Sequence[CompiledCall]) -> bool:
     ]
     is_dear = spent_s >= max(_DEAR_S, _DEAR_SHARE * trace.lasted_s)
     return is_dear and any(one % _ROUND for one in found)
+
+
+def _is_computed_with(trace: ProcessTrace, calls: Sequence[CompiledCall]) -> bool:
+    """Say whether PyTorch compiled for much of the run for values of a number it could be given.
+
+    Nobody declares it static there. It is meant to be so where it makes a loop, a branch, or a
+    place or a size of an array, and not where it is only added or multiplied.
+    """
+    spent_s = sum(one.total_s for one in calls)
+    if calls[0].framework != "torch" or spent_s < max(_DEAR_S, _DEAR_SHARE * trace.lasted_s):
+        return False
+    function = trace.sources.function(calls[0].function.path or "", calls[0].function.line or 0)
+    differing = [one for call in calls for one in call.differences if one.kind == "static"]
+    kinds = {kind_of_values(one.before, one.now) for one in differing}
+    if function is None or not kinds <= {"whole", "number"}:
+        return False
+    deciding = {id(one) for part in _deciding(function) for one in ast.walk(part)}
+    uses = [
+        node
+        for node in ast.walk(function)
+        if isinstance(node, (ast.Name, ast.Attribute))
+        and ast.unparse(node) in {one.argument for one in differing}
+    ]
+    return bool(uses) and not any(id(one) in deciding for one in uses)
+
+
+def _deciding(function: ast.AST) -> Iterator[ast.AST]:
+    """Yield the parts of a function by which its loops, branches, places and sizes are decided."""
+    for node in ast.walk(function):
+        match node:
+            case ast.If(test=part) | ast.While(test=part) | ast.IfExp(test=part):
+                yield part
+            case ast.For(iter=part) | ast.comprehension(iter=part) | ast.Subscript(slice=part):
+                yield part
+            case ast.Call() if called(node) in _MAKERS:
+                yield node
 
 
 def _is_shorter(one: CallDifference) -> bool:

@@ -485,6 +485,20 @@ class DoctorFailure(_Row, tag="failed"):
     error: str
 
 
+class CachesCleared(_Row, tag="cleared"):
+    """A call of ``jax.clear_caches``."""
+
+    stack: list[SourceLine]
+
+
+class NumbaWarning(_Row, tag="warned"):
+    """A line of which Numba's compiler says that it will be slow."""
+
+    what: str
+    path: str
+    line: int
+
+
 class SavedProgram(_Row, tag="kept"):
     """A program as JAX gives it to its compiler; ``file`` is ``None`` where it was not kept."""
 

@@ -8,7 +8,7 @@ import _thread
 import sys
 import threading
 import time
-from functools import cache
+from functools import cache, wraps
 
 from coldwarm.doctor.record import compiled_functions, signatures, sites
 from coldwarm.doctor.record.jax_work import in_vain
@@ -195,7 +195,7 @@ class JaxStages:
         self._lock = threading.RLock()
         self._places: dict[Any, _Counted] = {}
         """By the user's line and the function."""
-        self._stop_staying: Callable[[], None] = lambda: None
+        self._stops: list[Callable[[], None]] = []
         self.spent_ns = 0
         """In here: no cost of the program's."""
         self.stale: StaleValues | None = None
@@ -206,11 +206,12 @@ class JaxStages:
     def begin(self) -> None:
         """Listen from now on. JAX is loaded."""
         self._listen()
-        self._stop_staying = staying(self._listen)
+        self._stops = [staying(self._listen), self._watched_clearing()]
 
     def end(self) -> None:
         """Listen no more."""
-        self._stop_staying()
+        for stop in self._stops:
+            stop()
         self._forget()
 
     def _listen(self) -> None:
@@ -221,6 +222,26 @@ class JaxStages:
         monitoring.register_event_duration_secs_listener(self.on_duration)
         if hasattr(monitoring, "register_scalar_listener"):
             monitoring.register_scalar_listener(self.on_scalar)
+
+    def _watched_clearing(self) -> "Callable[[], None]":
+        """Note where the program makes JAX forget what it has compiled; return what ends that."""
+        jax: Any = sys.modules["jax"]
+        clear = jax.clear_caches
+
+        @wraps(clear)
+        def noted(*arguments: "Any", **named: "Any") -> "Any":
+            try:
+                self._journal.write("cleared", stack=sites.stack(sys._getframe(1)))
+            except Exception as error:
+                failed(self._journal, error)
+            return clear(*arguments, **named)
+
+        def stop() -> None:
+            if jax.clear_caches is noted:
+                jax.clear_caches = clear
+
+        jax.clear_caches = noted
+        return stop
 
     def _forget(self) -> None:
         forgetting("event_listener", self.on_event)()

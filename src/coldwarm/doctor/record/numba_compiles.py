@@ -12,6 +12,7 @@ import weakref
 from coldwarm.doctor.record import compiled_functions, sites
 from coldwarm.doctor.record.compiled_functions import ClosureVariables, apportioned
 from coldwarm.doctor.record.journal import failed
+from coldwarm.doctor.record.numba_warnings import NumbaWarnings
 from coldwarm.doctor.record.signatures import VALUES
 from coldwarm.frameworks.numba import NumbaWatch, forget
 from coldwarm.wire import TYPE_CHECKING
@@ -197,6 +198,7 @@ class NumbaCompiles:
         """Write into ``journal``."""
         self._journal = journal
         self._watch = NumbaWatch()
+        self._warnings = NumbaWarnings(journal)
         self._depth = 0
         self._open: tuple[int, float] | None = None
         self._silent: int | None = None
@@ -216,6 +218,7 @@ class NumbaCompiles:
         from numba.core import event
 
         self._watch.install()
+        self._warnings.begin()
 
         class NumbaListener(event.Listener):  # type: ignore[misc] # Numba has no types
             def __init__(
@@ -244,6 +247,7 @@ class NumbaCompiles:
         for kind, listener in self._listeners.items():
             forget(event, kind, listener)
         self._watch.uninstall()
+        self._warnings.end()
 
     def on_lock(self, _data: "dict[str, Any]") -> None:
         """Note that a function is asked for that is not in memory."""

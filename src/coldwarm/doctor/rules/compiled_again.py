@@ -12,6 +12,7 @@ from coldwarm.contracts.doctor import Cause
 from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.meant_again import first_of, is_meant
 from coldwarm.doctor.rules import Rule
+from coldwarm.doctor.rules.cleared_caches import cleared_before
 from coldwarm.doctor.trace import RecompileLimit
 from coldwarm.doctor.written_values import (
     have_one_rank,
@@ -346,6 +347,8 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     for call in trace.calls:
         kind = call.again_for
         if kind is None or call.site is None or call.is_frameworks or not call.compiled:
+            continue
+        if cleared_before(trace, call) is not None:
             continue
         # A type of a declared signature is meant; another function of the same code is not.
         is_declared = call.stack and trace.sources.defines(call.site.path, call.site.line)

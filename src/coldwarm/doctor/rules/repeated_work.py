@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
 from coldwarm.doctor.source_code import called, variables
+from coldwarm.doctor.trace import Framework
 from coldwarm.doctor.written_values import sizes
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 _REASONS = {
     "doctor_grows": "`{array}` becomes longer in each turn by {call}, which copies all of it; about"
     " {spent_s:time} were spent at this line",
+    "doctor_collects": "a loop calls {call}() again and again; about {spent_s:time} were spent at"
+    " this line",
     "doctor_rows": "each turn goes back through the whole graph for one element of `{array}`; about"
     " {spent_s:time} were spent at this line",
     "doctor_rows_of": "{function} takes a Jacobian row by row, one backward pass for each; about"
@@ -53,6 +56,8 @@ _ADVICE = {
 }
 _CHANGES = {
     "tensor-grows": "join them once, after the loop",
+    "collected-in-loop": "leave it out: an array's memory is free as soon as nothing refers to it;"
+    " or call it rarely, if objects refer to each other in a circle",
     "gradient-per-row": "take all rows in one pass: torch.func.jacrev or jacfwd, or"
     " torch.autograd.grad(…, is_grads_batched=True)",
     "graph-kept": "add the losses up and call backward once; or detach the state after each"
@@ -64,6 +69,7 @@ _CHANGES = {
     " jax.vjp for a Jacobian",
 }
 _JOINS = ("cat", "concat", "concatenate", "hstack", "vstack")
+_COLLECTS = {"gc.collect", "torch.cuda.empty_cache"}
 _COSTLY = frozenset(
     (
         *("sparse_coo_tensor", "sparse_csr_tensor", "cholesky", "inv", "pinv", "eigh", "eig"),
@@ -107,7 +113,7 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     for site, seconds in spent.items():
         if site in looped and trace.is_worth(seconds):
             one = _Seen(site, seconds)
-            for found in (_grows, _kept_graphs, _constants):
+            for found in (_grows, _collects, _kept_graphs, _constants):
                 yield from found(trace, one)
         if trace.is_worth(seconds):
             yield from _rows(trace, _Seen(site, seconds))
@@ -126,6 +132,16 @@ def _grows(trace: ProcessTrace, seen: _Seen) -> Iterator[Finding]:
             for array in sorted(trace.sources.replaced(site.path, site.line, called(call))):
                 says = because("doctor_grows", array=array, call=name, spent_s=seen.seconds)
                 yield trace.finding_of_seconds("tensor-grows", site, says, framework="torch")
+
+
+def _collects(trace: ProcessTrace, seen: _Seen) -> Iterator[Finding]:
+    """Name a loop's call that only makes memory free."""
+    site = seen.site
+    for call in trace.sources.calls_at(site.path, site.line):
+        if (name := ast.unparse(call.func)) in _COLLECTS:
+            says = because("doctor_collects", call=name, spent_s=seen.seconds)
+            framework = next((row.name for row in trace.rows_of(Framework)), "jax")
+            yield trace.finding_of_seconds("collected-in-loop", site, says, framework=framework)
 
 
 def _kept_graphs(trace: ProcessTrace, seen: _Seen) -> Iterator[Finding]:
