@@ -71,9 +71,9 @@ def _running_s(trace: ProcessTrace) -> float:
 
     While compiled code runs nobody can look: its time is that of what comes after it in its line.
     """
-    lines = {one.site for one in trace.calls if one.framework == "numba"}
-    lines |= {one.site for one in trace.places_of("numba")}
-    return sum(seconds for spot, seconds in trace.spent if spot.stack[0] in lines)
+    places = {one.site for one in trace.calls if one.framework == "numba"}
+    places |= {one.site for one in trace.places_of("numba")}
+    return sum(seconds for spot, seconds in trace.spent if spot.stack[0] in places)
 
 
 RULE = Rule(findings=_findings, codes=Codes(_REASONS), changes=_CHANGES)
