@@ -9,8 +9,8 @@ import numpy as np
 from jaxopt import GradientDescent, objective
 
 _drawn = np.random.default_rng(1)
-DATA = _drawn.standard_normal((400, 60)).astype("float32")
-LABELS = (DATA[:, 0] + _drawn.standard_normal(400) > 0).astype("int32")
+DATA = _drawn.standard_normal((1500, 60)).astype("float32")
+LABELS = (DATA[:, 0] + _drawn.standard_normal(1500) > 0).astype("int32")
 STEPS = 200
 
 
