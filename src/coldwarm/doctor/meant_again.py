@@ -57,6 +57,8 @@ _SIZED = frozenset({"shape", "length", "num", "total_repeat_length"})
 """Functions, and arguments of functions, by which sizes are made."""
 _DEAR_S, _DEAR_SHARE = 1.0, 0.1
 """Seconds, and share of the run, from which a single shorter input is reported."""
+_MOST_SHARE = 0.3
+"""Share of the run that is too much for sizes which PyTorch would leave open."""
 _WARM_S, _WARM_SHARE = 0.3, 0.03
 """The same of a first call that was given something else than all others."""
 _ROUND = 8
@@ -190,7 +192,7 @@ def _is_fixed(trace: ProcessTrace, calls: Sequence[CompiledCall]) -> bool:
     """Say whether PyTorch compiled again and again for sizes that it would leave open by itself.
 
     It leaves a size open that has changed once, unless it was told otherwise. Round sizes are
-    taken for a choice, as of buckets.
+    taken for a choice, as of buckets, unless much of the run went into them.
     """
     spent_s = sum(one.total_s for one in calls)
     if calls[0].framework != "torch" or len(calls) <= 1:
@@ -203,7 +205,8 @@ def _is_fixed(trace: ProcessTrace, calls: Sequence[CompiledCall]) -> bool:
         if now != before
     ]
     is_dear = spent_s >= max(_DEAR_S, _DEAR_SHARE * trace.lasted_s)
-    return is_dear and any(one % _ROUND for one in found)
+    is_much = spent_s >= _MOST_SHARE * trace.lasted_s
+    return is_dear and (is_much or any(one % _ROUND for one in found))
 
 
 def _is_computed_with(trace: ProcessTrace, calls: Sequence[CompiledCall]) -> bool:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _FIELDS = 4
 """Numbers of each place in the file of counts."""
-_WORTH_SHARE, _WORTH_S = 0.05, 0.5
+_WORTH_SHARE, _WORTH_S = 0.05, 0.3
 """Least share of the run, and seconds."""
 STAGES = ("trace", "lower", "compile", "cache_read")
 _Slot = Annotated[int, msgspec.Meta(ge=0)]

@@ -29,6 +29,8 @@ _REASONS = {
     " compiles runs slower",
     "doctor_debug_torch": "anomaly detection was still on at the end: with it PyTorch keeps a stack"
     " of each operation, and looks for NaN in each gradient",
+    "doctor_anomalies": "in this block PyTorch keeps a stack of each operation, and looks for NaN"
+    " in each gradient",
     "doctor_debug_numba": "{function} is compiled with {option}=True: every index is checked, and"
     " its loops run slower; about {spent_s:time} were spent at the line that calls it",
     "doctor_threads": "PyTorch was given {n_threads:# thread} where the program may use"
@@ -41,6 +43,7 @@ _CHANGES = {
     "debug-setting-on": "turn it off once the fault is found",
     "too-many-threads": "give torch.set_num_threads no more than there are processors",
 }
+_ANOMALIES = {"set_detect_anomaly", "detect_anomaly"}
 _OF_TORCH = ("set_detect_anomaly",)
 _NOT_OPTIMIZED = ("jax_disable_most_optimizations",)
 _OPTIONS = ("boundscheck", "debug")
@@ -60,7 +63,46 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
             for site in _set_at(trace, "set_num_threads"):
                 says = because("doctor_threads", n_threads=row.threads, n_processors=row.processors)
                 yield _finding(trace, "too-many-threads", site, "torch", says)
+    yield from _of_blocks(trace)
     yield from _of_numba(trace)
+
+
+def _of_blocks(trace: ProcessTrace) -> Iterator[Finding]:
+    """Name blocks in which PyTorch looks for what went wrong, and in which much time was spent."""
+    spent_s: dict[SourceLine, float] = defaultdict(float)
+    for spot, seconds in trace.spent:
+        found = {_block_at(trace, one.path, one.line) for one in spot.stack}
+        for site in found:
+            if site is not None:
+                spent_s[site] += seconds
+    for site, seconds in spent_s.items():
+        if trace.is_worth(seconds):
+            yield _finding(trace, "debug-setting-on", site, "torch", because("doctor_anomalies"))
+
+
+def _block_at(trace: ProcessTrace, path: str, line: int) -> SourceLine | None:
+    """Return the line of such a block that a line is in."""
+    for block in _blocks(trace, path):
+        if block.lineno < line <= (block.end_lineno or 0):
+            return trace.line_at(path, block.lineno)
+    return None
+
+
+def _blocks(trace: ProcessTrace, path: str) -> list[ast.With]:
+    return [
+        node
+        for node in trace.sources.nodes(path)
+        if isinstance(node, ast.With)
+        and any(
+            isinstance(one.context_expr, ast.Call)
+            and called(one.context_expr) in _ANOMALIES
+            and not any(
+                isinstance(given, ast.Constant) and given.value is False
+                for given in one.context_expr.args
+            )
+            for one in node.items
+        )
+    ]
 
 
 def _says(name: str) -> Reason:

@@ -239,7 +239,7 @@ def _frozen(trace: ProcessTrace, compiled: list[tuple[str, _Function]]) -> Itera
             target = node.targets[0]
             if not isinstance(target, ast.Attribute) or not isinstance(target.value, ast.Name):
                 continue
-            extent = trace.sources.loop(path, node.lineno)
+            extent = trace.sources.loop(path, node.lineno) or _called_again(trace, path, node)
             is_called = extent is not None and any(
                 one.path == path and extent[0] <= one.line <= extent[1] for one in sites
             )
@@ -250,6 +250,21 @@ def _frozen(trace: ProcessTrace, compiled: list[tuple[str, _Function]]) -> Itera
                 )
                 site = trace.line_at(path, node.lineno)
                 yield _wrong(trace, "numba-frozen-global", site, says)
+
+
+def _called_again(trace: ProcessTrace, path: str, node: ast.Assign) -> tuple[int, int] | None:
+    """Return the lines of the function that sets a variable to its argument, if a loop calls it."""
+    for function in trace.sources.functions_around(path, node.lineno)[:1]:
+        given = {one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)}
+        if not given & variables(node.value):
+            return None
+        for other in trace.sources.paths:
+            for call in trace.sources.nodes(other):
+                if not isinstance(call, ast.Call) or called(call) != function.name:
+                    continue
+                if trace.sources.loop(other, call.lineno):
+                    return function.lineno, function.end_lineno or function.lineno
+    return None
 
 
 def _is_recompiled(trace: ProcessTrace) -> bool:

@@ -37,10 +37,16 @@ _REASONS = {
     " each call: about {spent_s:time} were spent there",
     "doctor_callback": "SciPy calls {function} through Python for each value: about"
     " {spent_s:time} were spent at this line",
+    "doctor_cfunc": "{function} is compiled under @cfunc, but a call from Python runs its Python"
+    " code: about {spent_s:time} were spent in it",
+    "doctor_generator": "this loop of Python's takes the values of {function} one by one from"
+    " compiled code; what the loop did took about {spent_s:time}",
     "doctor_object_mode": "compiled code goes back to Python here: about {spent_s:time} were spent"
     " in {function}, which it calls in object mode",
     "doctor_list_of_arrays": "about {spent_s:time} were spent at this line, which makes a tensor of"
     " a list: every number of it becomes a Python object",
+    "doctor_list_given": "about {spent_s:time} were spent at this line, which makes a tensor of"
+    " {argument}: an array is copied by that, and of a list every number becomes a Python object",
     "doctor_jit_calls": "this loop called {function} {n_calls:# time}, {each_s:time} a call; what"
     " the loop did took about {spent_s:time}",
     "doctor_jit_carried": "this loop called {function} {n_calls:# time}, {each_s:time} a call, each"
@@ -52,6 +58,11 @@ _ADVICE = {
     "doctor_jit_carried": "put many turns into one compiled call: jax.lax.scan, or"
     " jax.lax.fori_loop",
     "doctor_stencil": "call it in a function under @njit, and call that one",
+    "doctor_cfunc": "give SciPy scipy.LowLevelCallable(function.ctypes); to call it from Python,"
+    " compile it with numba.njit",
+    "doctor_generator": "move the loop into a function under @njit, or let that fill an array",
+    "doctor_list_given": "torch.from_numpy copies nothing; stack a list first, with"
+    " torch.from_numpy(numpy.stack(list))",
     "doctor_callback": "compile it with numba.cfunc, and give SciPy"
     " scipy.LowLevelCallable(function.ctypes)",
     "doctor_typed_items": "fill or read it in a function under @njit, or use a NumPy array",
@@ -95,6 +106,8 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     yield from _of_classes(trace)
     yield from _of_stencils(trace)
     yield from _of_callbacks(trace)
+    yield from _of_cfuncs(trace)
+    yield from _of_generators(trace)
     yield from _of_object_mode(trace)
     yield from _of_jit(trace)
     yield from _of_lists(trace)
@@ -189,6 +202,58 @@ def _of_callbacks(trace: ProcessTrace) -> Iterator[Finding]:
         if trace.is_worth(seconds):
             says = because("doctor_callback", function=name, spent_s=seconds)
             yield _finding(trace, "numba-call-per-element", site, says)
+
+
+def _of_cfuncs(trace: ProcessTrace) -> Iterator[Finding]:
+    """Name calls from Python of what is compiled for C alone."""
+    found: dict[SourceLine, float] = defaultdict(float)
+    names: dict[SourceLine, str] = {}
+    for spot, seconds in trace.spent:
+        here, *callers = spot.stack
+        around = trace.sources.functions_around(here.path, here.line)
+        if callers and around and any(map(_is_cfunc, around[0].decorator_list)):
+            found[callers[0]] += seconds
+            names.setdefault(callers[0], around[0].name)
+    for site, seconds in found.items():
+        if trace.is_worth(seconds):
+            says = because("doctor_cfunc", function=names[site], spent_s=seconds)
+            yield _finding(trace, "numba-call-per-element", site, says)
+
+
+def _is_cfunc(decorator: ast.expr) -> bool:
+    return isinstance(decorator, ast.Call) and called(decorator) == "cfunc"
+
+
+def _of_generators(trace: ProcessTrace) -> Iterator[Finding]:
+    """Name loops over what a compiled function yields."""
+    for call in trace.calls:
+        place, site = call.definition, call.site
+        if call.framework != "numba" or place is None or site is None:
+            continue
+        made = trace.sources.functions_around(place.path, place.line + 1)
+        loop = next(
+            (
+                one
+                for one in trace.sources.nodes(site.path)
+                if isinstance(one, ast.For) and one.iter.lineno == site.line
+            ),
+            None,
+        )
+        if loop is None or not any(_yields(one) for one in made[:1]):
+            continue
+        extent = range(loop.lineno, (loop.end_lineno or loop.lineno) + 1)
+        spent_s = sum(
+            seconds
+            for spot, seconds in trace.spent
+            if any(one.path == site.path and one.line in extent for one in spot.stack)
+        )
+        if trace.is_worth(spent_s):
+            says = because("doctor_generator", function=call.short_name, spent_s=spent_s)
+            yield _finding(trace, "numba-call-per-element", site, says)
+
+
+def _yields(function: ast.AST) -> bool:
+    return any(isinstance(one, (ast.Yield, ast.YieldFrom)) for one in ast.walk(function))
 
 
 def _of_object_mode(trace: ProcessTrace) -> Iterator[Finding]:
@@ -379,20 +444,45 @@ def _of_lists(trace: ProcessTrace) -> Iterator[Finding]:
     for spot, _ in trace.spent:
         site = spot.stack[0]
         seconds = spent_s.pop(site, 0.0)
-        if trace.is_worth(seconds) and trace.in_loop(spot.stack) and _makes(trace, site):
-            says = because("doctor_list_of_arrays", spent_s=seconds)
+        argument = _made_of(trace, site) if trace.is_worth(seconds) else None
+        if argument is not None:
+            is_list = _is_list(argument, _lists(trace, site))
+            says = (
+                because("doctor_list_of_arrays", spent_s=seconds)
+                if is_list
+                else because("doctor_list_given", spent_s=seconds, argument=ast.unparse(argument))
+            )
             yield _finding(trace, "tensor-from-list", site, says, "torch")
 
 
-def _makes(trace: ProcessTrace, site: SourceLine) -> bool:
-    """Say whether a line makes a tensor of a list that it writes out or comprehends."""
-    return any(
-        ast.unparse(one.func).partition(".")[0] == "torch"
-        and called(one) in _MAKERS
-        and bool(one.args)
-        and isinstance(one.args[0], (ast.List, ast.ListComp))
+def _made_of(trace: ProcessTrace, site: SourceLine) -> ast.expr | None:
+    """Return what a line makes a tensor of, where that is or may be a list."""
+    found = (
+        one.args[0]
         for one in trace.sources.calls_at(site.path, site.line)
+        if ast.unparse(one.func).partition(".")[0] == "torch"
+        and called(one) in _MAKERS
+        and one.args
     )
+    may_be = (ast.List, ast.ListComp, ast.Name, ast.Attribute)
+    return next((one for one in found if isinstance(one, may_be) or _is_list(one, set())), None)
+
+
+def _is_list(node: ast.expr, lists: set[str]) -> bool:
+    is_made = isinstance(node, ast.Call) and called(node) in {"tolist", "list"}
+    return is_made or isinstance(node, (ast.List, ast.ListComp)) or ast.unparse(node) in lists
+
+
+def _lists(trace: ProcessTrace, site: SourceLine) -> set[str]:
+    """Return the variables of the function around a line that are lists."""
+    found: set[str] = set()
+    for function in trace.sources.functions_around(site.path, site.line)[:1]:
+        for node in ast.walk(function):
+            if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                if _is_list(node.value, set()):
+                    found |= set(map(ast.unparse, targets))
+    return found
 
 
 RULE = Rule(
