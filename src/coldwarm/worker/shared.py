@@ -41,6 +41,8 @@ _DEAR_IMPORT_NS = 5 * 10**8
 """How long importing takes at least where forks of a template stand for further processes."""
 _FORKS_NS = 5 * 10**8
 """How long the turns of a fork take."""
+_LATE_S = 5
+"""By how much a fork may be slower than twice what it took in the process, until it is ended."""
 
 
 def measure(
@@ -109,7 +111,7 @@ def _of_forks(
         most_ns = min(most_ns, (int(job["until_s"] * 1e9) - begin_ns - own_ns) // 2)
     longest_ns = own_ns
     while (now := now_ns()) + longest_ns < begin_ns + most_ns:
-        turns = template.fork(dict(job))
+        turns = template.fork(dict(job), _LATE_S + 2 * own_ns // 10**9)
         if not turns or "reason" in turns:
             return
         longest_ns = max(longest_ns, now_ns() - now)

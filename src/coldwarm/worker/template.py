@@ -28,13 +28,13 @@ class Template:
         """Keep its number, and the pipes to it and from it."""
         self._process, self._asks, self._answers = process, asks, answers
 
-    def fork(self, message: "dict[str, Any]") -> "dict[str, Any]":
-        """Return what a new fork answers to a message, nothing where it ended before.
+    def fork(self, message: "dict[str, Any]", most_s: int) -> "dict[str, Any]":
+        """Return what a new fork answers to a message, nothing where it ended or took longer.
 
         Raises:
             PipeClosedError: the template is gone.
         """
-        wire.write_all(self._asks, wire.encode(message))
+        wire.write_all(self._asks, wire.encode({"most_s": most_s, "message": message}))
         return wire.decode(wire.read_line(self._answers))
 
     def end(self) -> None:
@@ -92,12 +92,15 @@ def _serve(
     answer: "Callable[[dict[str, Any]], dict[str, Any]]", asks: int, answers: int
 ) -> "NoReturn":
     """Be the template, until nobody asks any more."""
+    import signal
+
     try:
         while True:
-            message = wire.decode(wire.read_line(asks))
+            asked = wire.decode(wire.read_line(asks))
             process = _forked()
             if process == 0:
-                wire.write_all(answers, wire.encode(answer(message)))
+                signal.alarm(asked["most_s"])
+                wire.write_all(answers, wire.encode(answer(asked["message"])))
                 os._exit(0)
             _, status = os.waitpid(process, 0)
             if status:
