@@ -33,19 +33,20 @@ class NumbaWarnings:
         from numba.core import errors as untyped
 
         errors: Any = untyped
+        if not hasattr(errors, "WarningsFixer"):  # of another version
+            return
         made, flush = errors.NumbaPerformanceWarning.__init__, errors.WarningsFixer.flush
         self._kept = errors, flush
 
-        def noted(
-            warning: "Any", message: "Any", loc: "Any" = None, *rest: "Any", **named: "Any"
-        ) -> None:
-            made(warning, message, loc, *rest, **named)
+        def noted(warning: "Any", *given: "Any", **named: "Any") -> None:
+            made(warning, *given, **named)
+            loc = named.get("loc", given[1] if len(given) > 1 else None)
             maker = sys._getframe(1).f_code.co_filename.rpartition("/")[2]
             if loc is not None and maker in _BY_FILE:
                 self._write(_BY_FILE[maker], loc.filename, loc.line)
 
         def flushed(fixer: "Any") -> None:
-            for path, line, category in list(fixer._warnings):
+            for path, line, category in list(getattr(fixer, "_warnings", ())):
                 if category is errors.NumbaPerformanceWarning:
                     self._write("apart", path, line)
             flush(fixer)
