@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -398,9 +399,13 @@ def test_a_process_that_is_started_while_somebody_interrupts_is_ended(
         signal.raise_signal(number)  # it runs, and nobody has got it yet
         return started[-1]
 
-    # What is started in the background, as these tests may be, ignores interrupts.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
+    # What is started in the background, as these tests may be, ignores some of them.
+    for ignored, usual in (
+        (signal.SIGHUP, signal.SIG_DFL),
+        (signal.SIGINT, signal.default_int_handler),
+    ):
+        before = signal.signal(ignored, usual)
+        request.addfinalizer(partial(signal.signal, ignored, before))
     (project / "old.py").write_text("import time; time.sleep(60)")
     with terminable(), bench(["it.py"], "old.py") as found:
         monkeypatch.setattr(subprocess, "Popen", interrupted)
