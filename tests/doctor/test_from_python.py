@@ -76,18 +76,25 @@ GENERATOR = """
         {gives}
 
     for x in work(n):
-        total += x
+        total += {taken}
 """
 
 
 @pytest.mark.parametrize(
-    ("gives", "spent_s", "is_named"),
-    [("yield n", 2.0, True), ("yield n", 0.1, False), ("return np.ones(n)", 2.0, False)],
+    ("gives", "taken", "spent_s", "is_named"),
+    [
+        ("yield n", "x", 2.0, True),
+        ("yield n", "int(x)", 2.0, True),
+        ("yield n", "np.dot(x, x)", 2.0, False),  # a turn may take long by itself
+        ("yield n", "x", 0.1, False),
+        ("return np.ones(n)", "x", 2.0, False),
+    ],
 )
 def test_a_loop_over_a_compiled_generator_is_named(
-    gives: str, spent_s: float, *, is_named: bool
+    gives: str, taken: str, spent_s: float, *, is_named: bool
 ) -> None:
-    found = findings(trace(GENERATOR.format(gives=gives), 6, spent_s=spent_s, line=1, call=5))
+    text = GENERATOR.format(gives=gives, taken=taken)
+    found = findings(trace(text, 6, spent_s=spent_s, line=1, call=5))
     assert named(found) == [("numba-call-per-element", 5)] * is_named
 
 
@@ -172,6 +179,10 @@ def test_a_block_that_looks_for_faults_is_named_where_time_is_spent_in_it(
         ("def f():\n    curves = []\n    x = torch.tensor(curves)", "doctor_list_of_arrays"),
         ("x = torch.as_tensor(x.tolist())", "doctor_list_of_arrays"),
         ("x = torch.tensor(np.stack(curves))", ""),
+        (
+            "def f():\n    c = []\n    c = np.stack(c)\n    x = torch.tensor(c)",
+            "doctor_list_given",
+        ),
         ("x = torch.from_numpy(curves)", ""),
     ],
 )

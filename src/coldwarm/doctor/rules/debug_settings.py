@@ -69,23 +69,17 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
 
 def _of_blocks(trace: ProcessTrace) -> Iterator[Finding]:
     """Name blocks in which PyTorch looks for what went wrong, and in which much time was spent."""
-    spent_s: dict[SourceLine, float] = defaultdict(float)
-    for spot, seconds in trace.spent:
-        found = {_block_at(trace, one.path, one.line) for one in spot.stack}
-        for site in found:
-            if site is not None:
-                spent_s[site] += seconds
-    for site, seconds in spent_s.items():
-        if trace.is_worth(seconds):
+    blocks = [(path, block) for path in trace.sources.paths for block in _blocks(trace, path)]
+    for path, block in blocks:
+        inside = range(block.lineno + 1, (block.end_lineno or block.lineno) + 1)
+        spent_s = sum(
+            seconds
+            for spot, seconds in trace.spent
+            if any(one.path == path and one.line in inside for one in spot.stack)
+        )
+        if trace.is_worth(spent_s):
+            site = trace.line_at(path, block.lineno)
             yield _finding(trace, "debug-setting-on", site, "torch", because("doctor_anomalies"))
-
-
-def _block_at(trace: ProcessTrace, path: str, line: int) -> SourceLine | None:
-    """Return the line of such a block that a line is in."""
-    for block in _blocks(trace, path):
-        if block.lineno < line <= (block.end_lineno or 0):
-            return trace.line_at(path, block.lineno)
-    return None
 
 
 def _blocks(trace: ProcessTrace, path: str) -> list[ast.With]:

@@ -40,7 +40,7 @@ _REASONS = {
     "doctor_cfunc": "{function} is compiled under @cfunc, but a call from Python runs its Python"
     " code: about {spent_s:time} were spent in it",
     "doctor_generator": "this loop of Python's takes the values of {function} one by one from"
-    " compiled code; what the loop did took about {spent_s:time}",
+    " compiled code; about {spent_s:time} were spent in its own lines",
     "doctor_object_mode": "compiled code goes back to Python here: about {spent_s:time} were spent"
     " in {function}, which it calls in object mode",
     "doctor_list_of_arrays": "about {spent_s:time} were spent at this line, which makes a tensor of"
@@ -225,31 +225,45 @@ def _is_cfunc(decorator: ast.expr) -> bool:
 
 
 def _of_generators(trace: ProcessTrace) -> Iterator[Finding]:
-    """Name loops over what a compiled function yields."""
+    """Name loops over what a compiled function yields, by the time of their own plain lines.
+
+    What a turn calls may take long by itself: then it is no matter that it comes from Python.
+    """
+    done: set[SourceLine] = set()
     for call in trace.calls:
         place, site = call.definition, call.site
-        if call.framework != "numba" or place is None or site is None:
+        if call.framework != "numba" or place is None or site is None or site in done:
             continue
+        done.add(site)
         made = trace.sources.functions_around(place.path, place.line + 1)
-        loop = next(
-            (
-                one
-                for one in trace.sources.nodes(site.path)
-                if isinstance(one, ast.For) and one.iter.lineno == site.line
-            ),
-            None,
-        )
-        if loop is None or not any(_yields(one) for one in made[:1]):
+        loop = _loop_over(trace, site) if any(_yields(one) for one in made[:1]) else None
+        if loop is None:
             continue
         extent = range(loop.lineno, (loop.end_lineno or loop.lineno) + 1)
         spent_s = sum(
             seconds
             for spot, seconds in trace.spent
-            if any(one.path == site.path and one.line in extent for one in spot.stack)
+            if spot.stack[0].path == site.path and spot.stack[0].line in extent
+            if not spot.below and _is_plain(trace, spot.stack[0])
         )
         if trace.is_worth(spent_s):
             says = because("doctor_generator", function=call.short_name, spent_s=spent_s)
             yield _finding(trace, "numba-call-per-element", site, says)
+
+
+def _loop_over(trace: ProcessTrace, site: SourceLine) -> ast.For | None:
+    """Return the loop whose values come from a line."""
+    nodes = trace.sources.nodes(site.path)
+    loops = (one for one in nodes if isinstance(one, ast.For) and one.iter.lineno == site.line)
+    return next(loops, None)
+
+
+def _is_plain(trace: ProcessTrace, site: SourceLine) -> bool:
+    """Say whether a line calls nothing but what takes one number."""
+    loop = _loop_over(trace, site)
+    header = set() if loop is None else set(ast.walk(loop.iter))
+    calls = trace.sources.calls_at(site.path, site.line)
+    return all(_is_simple(one) for one in calls if one not in header)
 
 
 def _yields(function: ast.AST) -> bool:
@@ -474,15 +488,16 @@ def _is_list(node: ast.expr, lists: set[str]) -> bool:
 
 
 def _lists(trace: ProcessTrace, site: SourceLine) -> set[str]:
-    """Return the variables of the function around a line that are lists."""
+    """Return the variables of the function around a line that are lists and nothing else."""
     found: set[str] = set()
+    others: set[str] = set()
     for function in trace.sources.functions_around(site.path, site.line)[:1]:
         for node in ast.walk(function):
             if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                if _is_list(node.value, set()):
-                    found |= set(map(ast.unparse, targets))
-    return found
+                names = set(map(ast.unparse, targets))
+                (found if _is_list(node.value, set()) else others).update(names)
+    return found - others
 
 
 RULE = Rule(
