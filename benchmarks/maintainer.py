@@ -5,13 +5,13 @@ it in a small repository, and makes three pull requests of it. On each of them i
 ``examples/github/coldwarm.yml``, as they stand there; ``--table`` prints what FILE holds. One
 package is written in Python alone (NetworkX), and one computes with JAX (JAXopt).
 
-**Pull requests.** *slower*: 10 % more work in the function that the benchmark calls:
+**Pull requests.** *slower*: more work in the function that the benchmark calls:
 ``betweenness_centrality`` looks once more at every tenth source, ``GradientDescent`` takes the
-gradient of every tenth step twice. *import*: an import takes about a tenth of a first result more,
-75 or 250 ms of processor time. *comment*: nothing that is run is another.
+gradient of every tenth step twice. *import*: an import takes 75 or 250 ms of processor time more.
+*comment*: nothing that is run is another.
 
 **Guards.** *warm*: warm calls against the base, at most 5 % slower. *cold*: first results of fresh
-processes, at most 3 % slower. The benchmark, ``maintainer_guards``, is the same in all commits.
+processes, at most 3 % slower. The benchmark, of ``maintainer_guards``, is the same in all commits.
 
 **Order.** In rounds, one of every pull request and guard, in an order drawn anew. Each run is
 written down as it ends, and what is there counts: the same command goes on after an interruption.

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.doctor import journals
 from tests.doctor.journals import BEGIN_S
+from tests.doctor.test_looks import looked
 
 from coldwarm.doctor.judge import findings
 from coldwarm.doctor.source_code import SourceFiles
@@ -77,10 +75,7 @@ for turn in range(4):
 @pytest.mark.slow
 def test_the_line_that_clears_is_named_once(tmp_path: Path) -> None:
     pytest.importorskip("jax")
-    (tmp_path / "main.py").write_text(PROGRAM, encoding="utf-8")
-    command = [sys.executable, "-m", "coldwarm", "doctor", "--json", "--out", "out.json", "main.py"]
-    subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
-    found = json.loads((tmp_path / "out.json").read_bytes())["findings"]
+    found = looked(tmp_path, PROGRAM)["findings"]
     assert [one["source"] for one in found if one["pattern"] == "caches-cleared"] == [
         "jax.clear_caches()"
     ]

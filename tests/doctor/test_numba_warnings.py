@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.doctor import journals
 from tests.doctor.journals import BEGIN_S
+from tests.doctor.test_looks import looked
 
 from coldwarm.doctor.judge import findings
 from coldwarm.doctor.source_code import SourceFiles
@@ -87,10 +85,7 @@ while end is None or time.perf_counter() < end:
 @pytest.mark.slow
 def test_numba_s_own_warnings_are_named_though_they_are_hidden(tmp_path: Path) -> None:
     pytest.importorskip("numba")
-    (tmp_path / "main.py").write_text(PROGRAM, encoding="utf-8")
-    command = [sys.executable, "-m", "coldwarm", "doctor", "--json", "--out", "out.json", "main.py"]
-    subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
-    found = json.loads((tmp_path / "out.json").read_bytes())["findings"]
+    found = looked(tmp_path, PROGRAM)["findings"]
     named = {one["pattern"]: one["source"] for one in found if one["pattern"].startswith("numba")}
     assert len([one for one in found if one["pattern"] in named]) == 3
     assert named == {

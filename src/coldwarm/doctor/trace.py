@@ -790,8 +790,12 @@ class ProcessTrace:
     def spent_in(self, site: SourceLine) -> Iterator[tuple[Spot, float]]:
         """Yield the spots that the innermost loop around a line has led to, and their seconds."""
         loop = self.sources.loop(site.path, site.line)
-        for spot, seconds in self.spent if loop is not None else ():
-            if any(_is_inside(one, site.path, loop) for one in spot.stack):
+        return self.spent_within(site.path, loop) if loop is not None else iter(())
+
+    def spent_within(self, path: str, extent: Extent) -> Iterator[tuple[Spot, float]]:
+        """Yield the spots that lines of a file have led to, and their seconds."""
+        for spot, seconds in self.spent:
+            if any(_is_inside(one, path, extent) for one in spot.stack):
                 yield spot, seconds
 
     def is_worth(self, seconds: float) -> bool:

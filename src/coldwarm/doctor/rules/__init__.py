@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 class Rule:
     """Rule of a file: what it finds, and what it states of its patterns, by their ids."""
 
-    findings: Callable[[ProcessTrace], Iterator[Finding]]
     codes: Codes
     """Its words."""
+    findings: Callable[[ProcessTrace], Iterator[Finding]] = lambda _: iter(())
+    """What it finds in one process."""
     across: Callable[[Sequence[ProcessTrace]], Iterator[Finding]] | None = None
     """What it finds in several processes together."""
     changes: Mapping[str, str] = field(default_factory=dict)

@@ -71,12 +71,8 @@ def _of_blocks(trace: ProcessTrace) -> Iterator[Finding]:
     """Name blocks in which PyTorch looks for what went wrong, and in which much time was spent."""
     blocks = [(path, block) for path in trace.sources.paths for block in _blocks(trace, path)]
     for path, block in blocks:
-        inside = range(block.lineno + 1, (block.end_lineno or block.lineno) + 1)
-        spent_s = sum(
-            seconds
-            for spot, seconds in trace.spent
-            if any(one.path == path and one.line in inside for one in spot.stack)
-        )
+        inside = block.lineno + 1, block.end_lineno or block.lineno
+        spent_s = sum(seconds for _, seconds in trace.spent_within(path, inside))
         if trace.is_worth(spent_s):
             site = trace.line_at(path, block.lineno)
             yield _finding(trace, "debug-setting-on", site, "torch", because("doctor_anomalies"))

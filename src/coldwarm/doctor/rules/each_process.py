@@ -130,7 +130,6 @@ def _finding(
 
 
 RULE = Rule(
-    findings=lambda _: iter(()),
     across=_across,
     codes=Codes(_REASONS, _ADVICE),
     changes=_CHANGES,

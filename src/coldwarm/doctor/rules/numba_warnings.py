@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import Codes, because
@@ -21,14 +20,16 @@ _REASONS = {
     " by a return, a break, an exception or an assert",
     "doctor_nothing_parallel": "this function is compiled with parallel=True, and Numba found"
     " nothing in it that can run in parallel: it runs in one thread",
-    "doctor_apart": "Numba multiplies arrays here whose numbers do not lie side by side in memory,"
-    " as those of a slice with a step: that is slower",
+    "doctor_apart": "Numba multiplies arrays here whose type does not say that their numbers lie"
+    " side by side in memory, such as a slice with a step, or float64[:] in a signature: that is"
+    " slower",
 }
 _CHANGES = {
     "numba-serial-prange": "leave the loop only at its end: keep in an array what each turn found,"
     " and look at it after the loop",
     "numba-nothing-parallel": "write the loop with numba.prange, or leave parallel=True out",
-    "numba-array-apart": "copy such an array once, before the loop: numpy.ascontiguousarray(array)",
+    "numba-array-apart": "copy such an array once, before the loop, numpy.ascontiguousarray(array);"
+    " in a signature write float64[::1]",
 }
 _PATTERNS = {
     "serial_loop": ("numba-serial-prange", "doctor_serial_loop"),
@@ -57,13 +58,9 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
 
 
 def _function(trace: ProcessTrace, path: str, line: int) -> tuple[str, str]:
-    """Return the file and function of a line, which may be that of its decorator."""
-    for node in trace.sources.nodes(path):
-        if isinstance(node, ast.FunctionDef):
-            first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
-            if first <= line <= (node.end_lineno or 0):
-                return path, node.name
-    return path, ""
+    """Return the file and function of a line, which may be the first one of its decorators."""
+    around = [trace.sources.function(path, line), *trace.sources.functions_around(path, line)]
+    return path, next((one.name for one in around if one is not None), "")
 
 
 def _running_s(trace: ProcessTrace) -> float:

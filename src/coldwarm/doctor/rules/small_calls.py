@@ -235,8 +235,8 @@ def _of_generators(trace: ProcessTrace) -> Iterator[Finding]:
         if call.framework != "numba" or place is None or site is None or site in done:
             continue
         done.add(site)
-        made = trace.sources.functions_around(place.path, place.line + 1)
-        loop = _loop_over(trace, site) if any(_yields(one) for one in made[:1]) else None
+        made = trace.sources.function(place.path, place.line)
+        loop = _loop_over(trace, site) if made is not None and _yields(made) else None
         if loop is None:
             continue
         extent = range(loop.lineno, (loop.end_lineno or loop.lineno) + 1)

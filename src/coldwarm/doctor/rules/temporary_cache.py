@@ -92,4 +92,4 @@ def _is_made(value: ast.expr, made: set[str]) -> bool:
     )
 
 
-RULE = Rule(findings=lambda _: iter(()), codes=Codes(_REASONS), across=_across, changes=_CHANGES)
+RULE = Rule(codes=Codes(_REASONS), across=_across, changes=_CHANGES)
