@@ -159,6 +159,14 @@ def test_where_they_contradict_the_rounds_nothing_is_taken_from_them_and_that_is
     assert "shared_otherwise" in {part.code for part in found.reason.parts}
 
 
+def test_rounds_that_scatter_widely_do_not_contradict_processes_that_agree() -> None:
+    rounds = (0.076, 0.179, 0.056, 0.152, 0.03, 0.043, 0.058)  # of equal sides, as measured
+    pairs = {str(number): [one] for number, one in enumerate(rounds)}
+    shared = [Shared(one / 1000) for one in (-46, -5, -18, -5, 2, 34, 1, -2, 4, -5, -1, -6, -4, 1)]
+    assert compare_pairs("warm.call_s", "b", pairs, shared).verdict == "same"
+    assert compare_pairs("warm.call_s", "b", pairs).verdict == "slower"
+
+
 def test_memory_that_is_given_back_makes_them_count_for_nothing() -> None:
     rng = np.random.default_rng(11)
     seen = [
