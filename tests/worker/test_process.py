@@ -284,6 +284,38 @@ def test_it_ends_quietly_when_its_runner_is_gone() -> None:
     assert worker.end() == (0, b"")
 
 
+AT_THE_END = """
+import atexit, threading, time
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+def inputs(rng, size, dtype):
+    import numpy as np
+
+    return [np.zeros(4, dtype)]
+
+
+def later():
+    time.sleep(0.3)
+    (HERE / "thread").touch()
+
+
+def for_numpy(wrap):
+    atexit.register((HERE / "registered").touch)
+    threading.Thread(target=later).start()
+    return wrap(lambda x: x)
+"""
+
+
+def test_threads_and_what_is_registered_for_the_end_are_waited_for(tmp_path: Path) -> None:
+    file = tmp_path / "ending.py"
+    file.write_text(HEAP.partition("\n\n\n")[0] + AT_THE_END)
+    source = {"module": "ending", "path": str(file)}
+    start(job("numpy", workload=source))
+    assert {one.name for one in tmp_path.iterdir()} >= {"thread", "registered"}
+
+
 def test_the_reference_is_in_double_precision_and_the_inputs_are_those_of_the_seed(
     tmp_path: Path,
 ) -> None:
