@@ -465,14 +465,18 @@ class Running(Begun):
         self.blocks.append(reply.block(order, process.spawned_ns, bound_to))
         return self.blocks[-1]
 
-    def ask_to_end(self) -> None:
-        """Let a held process come to its end, before it is waited for."""
+    def ask_to_end(self, n_later: int = 0) -> None:
+        """Let a held process come to its end, before it is waited for.
+
+        ``n_later``: processes of its round that end after it, to which it leaves a part of the
+        time.
+        """
         self.process.go_on()
-        self.process.send({"op": "quit"})
+        self.process.send({"op": "quit", "n_later": n_later})
         self.asked_to_end = True
 
-    def finish(self) -> None:
-        """End the process and hear its last word.
+    def finish(self, n_later: int = 0) -> None:
+        """End the process and hear its last word, before as many others of its round.
 
         Raises:
             ProcessFailedError: it failed on the way out.
@@ -482,7 +486,7 @@ class Running(Begun):
             if self.asked_to_end:
                 process.count_from_now()
             elif slot.persistent:
-                self.ask_to_end()
+                self.ask_to_end(n_later)
             self.end = self._last_word()
             if self.end.more:
                 if not slot.persistent:

@@ -379,7 +379,7 @@ class Rounds:
                 for running in live:
                     running.ask_to_end()
             while live:  # those beside first, as they use the caches of the plain ones
-                self._end(live.pop())
+                self._end(live.pop(), n_later=len(live))
         finally:
             starts.cancel()
             for running in live:
@@ -442,9 +442,9 @@ class Rounds:
         if running.slot.allocator != "keeps_memory":  # else they are of the process beside it
             self._drop(running.slot)
 
-    def _end(self, running: Running) -> None:
+    def _end(self, running: Running, n_later: int) -> None:
         try:
-            running.finish()
+            running.finish(n_later)
         except ProcessFailedError as error:
             observation = self._failure(running.slot, error, running)
         else:

@@ -194,11 +194,14 @@ class WarmLoop:
         }
 
 
-def serve(prepared: "Prepared", reader: int, writer: int) -> None:
-    """Run the blocks that the runner asks for until it says ``quit``."""
+def serve(prepared: "Prepared", reader: int, writer: int) -> int:
+    """Run the blocks that the runner asks for until it says ``quit``.
+
+    Returns how many processes come after this one that want a part of the time.
+    """
     warm = WarmLoop(prepared)
     while True:
         order = wire.decode_bare(wire.read_line(reader))
         if order["op"] == "quit":
-            return
+            return int(order.get("n_later", 0))
         wire.write_all(writer, wire.encode_bare(warm.block(order)))

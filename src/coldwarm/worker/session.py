@@ -157,6 +157,7 @@ def _measure(job: "Mapping[str, Any]", reader: int, writer: int, entered_ns: int
         report["counters"]["files"] = opened.told(job["watch"])
     report.update(type="start", entered_ns=entered_ns, loaded_ns=loaded_ns, parts=parts)
     report["loop"] = None if prepared.loop is None else prepared.loop.account()
+    n_later = 0
     if not job["persistent"]:
         report.update(account.checked(prepared, first))
         del first
@@ -170,7 +171,7 @@ def _measure(job: "Mapping[str, Any]", reader: int, writer: int, entered_ns: int
         # again. They are to find the heap as their own program leaves it.
         report.update(gate=None, input_sha256=None)
         wire.write_all(writer, wire.encode_bare(report))
-        loop.serve(prepared, reader, writer)
+        n_later = loop.serve(prepared, reader, writer)
         checked = account.checked(prepared, first)
         del first
         wire.write_all(writer, wire.encode({**account.end(prepared), "first": checked}))
@@ -178,7 +179,8 @@ def _measure(job: "Mapping[str, Any]", reader: int, writer: int, entered_ns: int
     if told is not None:
         wire.write_all(writer, wire.encode(told))
     for other in job.get("shared") or ():
-        wire.write_all(writer, wire.encode(_shared(prepared, other, start_s, templates)))
+        told = {**other, "n_later": n_later}
+        wire.write_all(writer, wire.encode(_shared(prepared, told, start_s, templates)))
     for template in templates:
         template.end()
     sys.stdout.flush()

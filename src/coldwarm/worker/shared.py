@@ -102,13 +102,14 @@ def _of_forks(
 ) -> "Iterator[dict[str, Any]]":
     """Let one fork after the other call both, for twice as long as another process takes to start.
 
-    ``own_ns``: how long it took here. The other side's process is left time for that, and then as
-    much of a time budget as this one takes.
+    ``own_ns``: how long it took here. Of a time budget, processes that come after this one are left
+    time for that, and then as much as this one takes; and half of that is left at the end.
     """
-    begin_ns = now_ns()
+    begin_ns, n_later = now_ns(), job["n_later"]
     most_ns = int(2 * start_s * 1e9)
     if job["until_s"] is not None:
-        most_ns = min(most_ns, (int(job["until_s"] * 1e9) - begin_ns - own_ns) // 2)
+        left_ns = int(job["until_s"] * 1e9) - begin_ns - own_ns * n_later - own_ns // 2
+        most_ns = min(most_ns, left_ns // (n_later + 1))
     longest_ns = own_ns
     while (now := now_ns()) + longest_ns < begin_ns + most_ns:
         turns = template.fork(dict(job), _LATE_S + 2 * own_ns // 10**9)
