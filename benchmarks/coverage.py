@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from coldwarm.stats.intervals import assess, median_interval
-from coldwarm.stats.ratio import compare, held
+from coldwarm.stats.ratio import Shared, compare, compare_pairs, held
 
 if TYPE_CHECKING:
     from coldwarm.contracts.answer import Comparison
@@ -114,6 +114,29 @@ def ratios(kind: str, n: int, trials: int) -> float:
     return sum((one.low or 0.0) <= 1 <= (one.high or math.inf) for one in found) / trials
 
 
+FORKS, OF_FORKS, OF_TEMPLATES = 4, 0.005, 0.003
+"""Forks of a template, and standard deviations of log-ratios in forks and between templates: the
+largest that ``benchmarks/nested.py`` has measured."""
+
+
+def shared(kind: str, n: int, trials: int) -> float:
+    """Return that of the ratio by processes that call both, most of them forks of few templates.
+
+    Their rounds of separate processes are fewer, and scatter as others do.
+    """
+    draw, rng = NOISE[kind], np.random.default_rng([n, trials, 4])
+    scale, hits = OF_FORKS / (math.sqrt(2) * SPREAD), 0
+    for _ in range(trials):
+        own = np.log(draw(rng, n) / draw(rng, n)) * scale
+        common = np.repeat(OF_TEMPLATES * rng.standard_normal(n), FORKS)[:n]
+        rounds = np.log(draw(rng, n) / draw(rng, n))[: max(2, n // FORKS)]
+        pairs = {str(k): [float(one)] for k, one in enumerate(rounds)}
+        both = [Shared(float(one), process=k // FORKS) for k, one in enumerate(own + common)]
+        one = compare_pairs("warm.call_s", "b", pairs, both, tested=False)
+        hits += (one.low or 0.0) <= 1 <= (one.high or math.inf)
+    return hits / trials
+
+
 def different(kind: str, n: int, trials: int) -> float:
     """Return the share of pairs of equal programs that are called different."""
     rng = np.random.default_rng([n, trials, 3])
@@ -147,6 +170,7 @@ CLAIMS: dict[str, tuple[Callable[[str, int, int], float], int]] = {
     "median": (medians, 1),
     "median, with stopping at ±5 %": (stopped, 1),
     "ratio, at 97 %": (ratios, 1),
+    "ratio by forks, at 97 %": (shared, 1),
     DIFFERENT: (different, 1),
     "tables of 30 equal programs with a false difference": (tables, 10),
     "break-even": (_planned(coverage_plan.meeting), 4),

@@ -152,6 +152,24 @@ def test_a_fork_is_a_process_that_called_both() -> None:
     assert (basis.code, basis.values) == ("forked_processes", told)
 
 
+def test_forks_of_one_template_count_for_less_than_processes_of_their_own() -> None:
+    values = np.random.default_rng(5).normal(0, 0.005, 12)
+    rounds = {"0": [0.0], "1": [0.01]}
+
+    def reach(size: int) -> float:
+        shared = [Shared(float(one), process=k // size) for k, one in enumerate(values)]
+        found = compare_pairs("warm.call_s", "b", rounds, shared)
+        assert found.low is not None
+        assert found.high is not None
+        return found.high / found.low
+
+    own = compare_pairs("warm.call_s", "b", rounds, [Shared(float(one)) for one in values])
+    assert own.high is not None
+    assert own.low is not None
+    assert reach(1) == pytest.approx(own.high / own.low)
+    assert reach(1) < reach(2) < reach(6)
+
+
 def test_where_they_contradict_the_rounds_nothing_is_taken_from_them_and_that_is_told() -> None:
     found = both(1.5, 1.03)
     assert found.verdict == "undecided"
