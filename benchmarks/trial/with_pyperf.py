@@ -1,19 +1,22 @@
-"""Warm work under pyperf: ``python with_pyperf.py --units 200 -o a.json``."""
+"""Warm work under pyperf: ``python with_pyperf.py --kind jax --units 200 --shape 96 -o a.json``."""
 
 import argparse
 
-import numpy as np
 import pyperf
-import work_numpy  # type: ignore[import-not-found]  # it lies beside this file
+from subject import timed  # type: ignore[import-not-found]  # it lies beside this file
+
+ASKED = ("kind", "units", "shape")
 
 
 def pass_on(command: list[str], given: argparse.Namespace) -> None:
     """Tell a worker process which function it is about."""
-    command.extend(("--units", given.units))
+    for name in ASKED:
+        command.extend((f"--{name}", getattr(given, name)))
 
 
 if __name__ == "__main__":
     runner = pyperf.Runner(add_cmdline_args=pass_on)
-    runner.argparser.add_argument("--units", required=True)
-    function = getattr(work_numpy, f"units_{runner.parse_args().units}")
-    runner.bench_func("work", function, np.linspace(0.0, 1.0, 1024))
+    for asked in ASKED:
+        runner.argparser.add_argument(f"--{asked}", required=True)
+    told = runner.parse_args()
+    runner.bench_func("work", timed(told.kind, told.units, told.shape))

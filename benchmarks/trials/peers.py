@@ -40,7 +40,7 @@ def pyperf(name: str, a: int, b: int, folder: Path) -> Outcome:
     files = [folder / "a.json", folder / "b.json"]
     for units, file in zip((a, b), files, strict=True):
         script = [sys.executable, str(HERE / "with_pyperf.py"), "--units", str(units)]
-        ask([*script, "-o", str(file)], folder)
+        ask([*script, "--kind", name, "--shape", KINDS[name].shape, "-o", str(file)], folder)
     compare = [sys.executable, "-m", "pyperf", "compare_to", *map(str, files)]
     calls = {
         rule: read_pyperf(ask([*compare, *options], folder).stdout)
@@ -75,10 +75,12 @@ def pytest_benchmark(name: str, a: int, b: int, folder: Path) -> Outcome:
     # This project's own settings are not the user's.
     test = [sys.executable, "-m", "pytest", "-c", os.devnull, "-p", "no:cacheprovider"]
     test += [str(HERE / "test_work.py"), "--benchmark-only", f"--benchmark-storage=file://{folder}"]
-    ask([*test, "--benchmark-save=a"], folder, {"UNITS": str(a)})
+    told = {"KIND": name, "SHAPE": KINDS[name].shape}
+    ask([*test, "--benchmark-save=a"], folder, {**told, "UNITS": str(a)})
     # All rules after one option: given more than once, its last use alone counts.
     judge = ["--benchmark-compare=0001", "--benchmark-compare-fail", *RULES]
-    done = ask([*test, "--benchmark-save=b", *judge], folder, {"UNITS": str(b)}, codes=(0, 1))
+    sides = {**told, "UNITS": str(b)}
+    done = ask([*test, "--benchmark-save=b", *judge], folder, sides, codes=(0, 1))
     mean_a, mean_b = (_saved_mean(folder, saved) for saved in ("0001_a", "0002_b"))
     return Outcome(read_pytest_benchmark(done.returncode, done.stderr), mean_b / mean_a)
 

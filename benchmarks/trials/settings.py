@@ -58,17 +58,18 @@ class Tool:
     """Whether a round has two trials of equal sides: a false one is rare, and has to be."""
     one_sided: bool = False
     """Whether it never calls B faster."""
-    seconds: Mapping[bool, float] = field(default_factory=lambda: {False: 20.0, True: 120.0})
+    seconds: Mapping[bool, float] = field(default_factory=lambda: {False: 20.0, True: 60.0})
     """Of a warm trial, and of a cold one (``True``)."""
 
 
+_WARM_KINDS = tuple(name for name, kind in KINDS.items() if not kind.cold)
 _PEER = (0.0, 0.03, 0.05, 0.08, 0.1)
 """Peers have thresholds of 2 % and 5 %: an effect of 8 % is beyond both."""
 TOOLS: dict[str, Tool] = {
     "coldwarm bench": Tool(tuple(KINDS), equal_twice=True),
     "coldwarm run": Tool(("numpy", "start")),
-    "pyperf": Tool(("numpy",), _PEER, seconds={False: 60.0}),
-    "pytest-benchmark": Tool(("numpy",), _PEER, one_sided=True),
+    "pyperf": Tool(_WARM_KINDS, _PEER, seconds={False: 60.0}),
+    "pytest-benchmark": Tool(_WARM_KINDS, _PEER, one_sided=True),
     "hyperfine": Tool(("start",), _PEER, seconds={True: 40.0}),
 }
 

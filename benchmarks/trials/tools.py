@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Call = Literal["faster", "slower", "same", "undecided"]
 
 SCRIPTS = Path(sysconfig.get_path("scripts"))
-BUDGET_S = {False: 18, True: 112}
+BUDGET_S = {False: 18, True: 58}
 """Given to coldwarm for warm calls, and for starts (``True``). The whole command may take a
 second more: what has begun is ended."""
 METRICS = ("warm.call_s", "cold_process_cold_cache.ttfr_s")

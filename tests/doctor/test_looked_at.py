@@ -239,7 +239,7 @@ ATTRIBUTE = """
 class Model:
     @partial(jax.jit, static_argnums=0)
     def work(self, x):
-        return self.scaled(x)
+        return {use}
 
     def scaled(self, x):
         return self.rate * x
@@ -248,14 +248,15 @@ model.work(x)
 """
 
 
+@pytest.mark.parametrize("use", ["self.scaled(x)", "jax.grad(self.scaled)(x)"])
 @pytest.mark.parametrize(("name", "named"), [("self.rate", True), ("self.turns", False)])
 def test_a_value_that_has_changed_is_named_where_the_function_reads_it(
-    name: str, *, named: bool
+    use: str, name: str, *, named: bool
 ) -> None:
     function = {"name": "Model.work", "path": FILE, "line": 3, "whose": "user"}
     row = {"kind": "stale", "at_s": BEGIN_S, "function": function, "slot": 0, "name": name}
     more = [{**row, "before": "1", "now": "2"}]
-    found = seen(ATTRIBUTE, ("jitted", 10, (5,)), more=more)
+    found = seen(ATTRIBUTE.format(use=use), ("jitted", 10, (5,)), more=more)
     assert patterns(found) == [("stale-value-in-traced", 3, None)] * named
 
 

@@ -534,7 +534,7 @@ class SourceFiles:
         The call is all that is assigned. With other calls in its arguments it must name the
         function: it may not be told otherwise which of them is meant.
         """
-        node = self._statement(path, line)
+        node = self.statement(path, line)
         call = node.value if isinstance(node, ast.Assign) else None
         if not isinstance(node, ast.Assign) or not isinstance(call, ast.Call):
             return set()
@@ -558,7 +558,7 @@ class SourceFiles:
 
         Where none has its name, those of the first call.
         """
-        node = self._statement(path, line)
+        node = self.statement(path, line)
         calls = [
             one
             for one in (ast.walk(node) if node is not None else ())
@@ -601,25 +601,25 @@ class SourceFiles:
 
     def defines(self, path: str, line: int) -> bool:
         """Say whether a line belongs to what defines a function: its decorators, its header."""
-        return isinstance(self._statement(path, line), _FUNCTIONS)
+        return isinstance(self.statement(path, line), _FUNCTIONS)
 
-    def _statement(self, path: str, line: int) -> ast.stmt | None:
+    def statement(self, path: str, line: int) -> ast.stmt | None:
         """Return the innermost statement at a line."""
         return self._file(path).statements.get(line)
 
     def ends_interval(self, path: str, line: int, clock: str = "") -> bool:
         """Say whether a clock that is read at a line ends an interval that is measured."""
-        node, intervals = self._statement(path, line), self._file(path).intervals
+        node, intervals = self.statement(path, line), self._file(path).intervals
         return node is not None and intervals is not None and intervals.ends(node, line, clock)
 
     def is_rate(self, path: str, line: int) -> bool:
         """Say whether an interval that ends at a line is divided by, or divided, for a rate."""
-        node, intervals = self._statement(path, line), self._file(path).intervals
+        node, intervals = self.statement(path, line), self._file(path).intervals
         return node is not None and intervals is not None and intervals.is_rate(node, line)
 
     def is_mean(self, path: str, line: int) -> bool:
         """Say whether intervals that end at a line are added up, for a mean or a rate."""
-        node, intervals = self._statement(path, line), self._file(path).intervals
+        node, intervals = self.statement(path, line), self._file(path).intervals
         return node is not None and intervals is not None and intervals.is_mean(node, line)
 
     def words_of_interval(self, path: str, line: int) -> set[str]:
@@ -627,7 +627,7 @@ class SourceFiles:
 
         Also those of the name of the function that it is in.
         """
-        node, intervals = self._statement(path, line), self._file(path).intervals
+        node, intervals = self.statement(path, line), self._file(path).intervals
         if node is None or intervals is None:
             return set()
         around = self.functions_around(path, line)[:1]
@@ -639,6 +639,21 @@ class SourceFiles:
         return sum(
             isinstance(one, _SIMPLE) and first < one.lineno < last for one in self.nodes(path)
         )
+
+    def calls_of(self, path: str, function: Function | None) -> list[ast.Call]:
+        """Return the calls of a function, without those of functions inside; ``None``: a module."""
+        inside = self._file(path).tree if function is None else function
+        nodes = _own(inside) if inside is not None else ()
+        return [one for one in nodes if isinstance(one, ast.Call)]
+
+    def goes_through(self, path: str, loop: Extent) -> tuple[set[str], list[ast.expr]]:
+        """Return the variables of a loop, or a comprehension, and what it goes through."""
+        for node in self.nodes(path):
+            if _is_loop(node) and extent(node) == loop:
+                parts = [node] if isinstance(node, ast.For) else getattr(node, "generators", [])
+                names = {name for one in parts for name in variables(one.target)}
+                return names, [one.iter for one in parts]
+        return set(), []
 
     def turns(self, path: str, loop: ast.For | ast.comprehension) -> int | None:
         """Return how many turns a loop has, as its file says; ``None``: it does not."""
@@ -678,7 +693,7 @@ class SourceFiles:
 
     def is_called_for_nothing(self, path: str, line: int, function: str) -> bool:
         """Say whether a line is a call of a function, waited for or not, that keeps no result."""
-        node = self._statement(path, line)
+        node = self.statement(path, line)
         call = node.value if isinstance(node, ast.Expr) else None
         while isinstance(call, ast.Call) and called(call) == "block_until_ready":
             inner = call.func.value if isinstance(call.func, ast.Attribute) else None
@@ -687,7 +702,7 @@ class SourceFiles:
 
     def throws_away(self, path: str, line: int) -> bool:
         """Say whether a line is a call alone, whose result is not kept."""
-        node = self._statement(path, line)
+        node = self.statement(path, line)
         call = node.value if isinstance(node, ast.Expr) else None
         if not isinstance(call, ast.Call):
             return False

@@ -238,8 +238,14 @@ class CompiledCall(_Row, tag="call", dict=True):
     for which it was compiled."""
     tuples: dict[str, int] | None = None
     """For Numba: elements of the long tuples that the function takes from around it, by name."""
+    declared: bool | None = None
+    """For Numba: whether its signature was declared, and no call has asked for it."""
+    given: dict[str, list[int]] | None = None
+    """For Numba, of functions with ``parallel=True``: sizes of arrays, and values of integers."""
     missed: str | None = None
     """For Numba: why it was not in the cache on disk; ``None``: it was, or is not kept there."""
+    hash_s: dict[str, float] | None = None
+    """For JAX: seconds of hashing static arguments, where these are long."""
     guard: str | None = None
     """For PyTorch: the check of the compiled code that failed; ``None``: it has told none."""
     signature: _Signature | None = None
@@ -297,6 +303,11 @@ class CompiledCall(_Row, tag="call", dict=True):
     def static(self) -> Mapping[str, str]:
         """The static arguments, as they are written, by name."""
         return self.signature.static if self.signature is not None else {}
+
+    @property
+    def hashing_s(self) -> Mapping[str, float]:
+        """Seconds of hashing static arguments, by name, where these are long."""
+        return self.hash_s or {}
 
     @property
     def from_host(self) -> Mapping[str, int]:
@@ -420,6 +431,7 @@ class ClockRead(_Row, tag="clock"):
     after: int | None = None
     """Where the compiled function is counted that was called last."""
     caller: list[SourceLine] | None = None
+    """The lines that have called the function that reads it, the innermost first."""
 
 
 class Ready(_Row, tag="ready"):
@@ -497,6 +509,47 @@ class NumbaWarning(_Row, tag="warned"):
     what: str
     path: str
     line: int
+
+
+class NumbaGiven(_Row, tag="given"):
+    """A type of the first argument that a function of Numba's was called with."""
+
+    function: CompiledFunction
+    first: str
+
+
+class Jacobian(_Row, tag="jacobian"):
+    """A Jacobian that was taken in JAX, for how many numbers."""
+
+    by: str
+    """``jacfwd`` or ``jacrev``."""
+    stack: list[SourceLine]
+    n_inputs: int
+    n_outputs: int
+
+    @property
+    def n_passes(self) -> int:
+        """Passes that it takes: one for each output back, or for each input forward."""
+        return self.n_outputs if self.by == "jacrev" else self.n_inputs
+
+    @property
+    def n_of_other(self) -> int:
+        """Passes that the other way takes."""
+        return self.n_inputs if self.by == "jacrev" else self.n_outputs
+
+
+class EmbeddingGradient(_Row, tag="embedding"):
+    """The dense gradient of an embedding of PyTorch's, as looks have found it."""
+
+    stack: list[SourceLine]
+    """The line that has made the embedding, and those that called it."""
+    n_rows: int
+    n_columns: int
+    n_looks: int
+    looked: int
+    """Rows that were looked at, in all looks."""
+    used: int
+    """Those of them that were not zero."""
 
 
 class SavedProgram(_Row, tag="kept"):

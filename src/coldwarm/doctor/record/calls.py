@@ -12,6 +12,7 @@ import time
 from _weakref import ref
 
 from coldwarm.doctor.record import sites
+from coldwarm.doctor.record.compiled_functions import described
 from coldwarm.doctor.record.dispatches import (
     CallSiteCounts,
     Dispatches,
@@ -97,7 +98,7 @@ class _Clocks:
                 pending=len(pending),
                 number=seen,
                 after=self._now.last if self._now.dispatched else None,
-                caller=sites.stack(sys._getframe(2))[1:2],
+                caller=sites.stack(sys._getframe(2))[1:],
             )
             if pending:
                 self.late.append((slot, seen, _now_ns(), [ref(one) for one in pending]))
@@ -172,12 +173,22 @@ def _is_draw(called: "Any", first: "Any") -> bool:
     return name[0] != "_" and name not in _NO_DRAW and hasattr(owner, name)
 
 
+def _type_of(value: "Any") -> str:
+    """Return a type as Numba writes it; that of what is no array and no number is its class's."""
+    dtype, shape = getattr(value, "dtype", None), getattr(value, "shape", None)
+    if dtype is not None and isinstance(shape, tuple):
+        return f"array({dtype}, {len(shape)}d)" if shape else str(dtype)
+    return _PYTHONS.get(type(value), type(value).__name__)
+
+
+_PYTHONS = {int: "int64", float: "float64", complex: "complex128", bool: "bool"}
 _WORTH_S = 0.001
 """Shorter times of JAX's own functions are not written."""
 _RESTS_NS = 100_000_000
 """Between two times at which silent places are asked again, at least."""
 _EFFECTS = (print, input, open)
 _COMPILED_BY = 2
+_MOST_OF_UFUNC = 2_000
 _MOST_OF_NUMBA = 20_000
 """Calls of a place that are counted one by one: of more it is known that there were so many."""
 
@@ -208,6 +219,12 @@ class CallCounter:
         self._timeit: CodeType | None = None
         self._numba: type | None = None
         """The type of functions that Numba compiles."""
+        self._ufunc: type | None = None
+        """The type of those that its ``vectorize`` makes."""
+        self._given: set[tuple[int, str]] = set()
+        """By function of Numba's: types of the first argument that are written already."""
+        self._n_ufuncs: dict[tuple[CodeType, int], int] = {}
+        """By place: calls of those."""
         self._main = _thread.get_ident()
         self._numba_at: dict[int, int] = {}
         """By place: when one was called last."""
@@ -325,6 +342,7 @@ class CallCounter:
     def numba_is_here(self) -> None:
         """Count calls of functions that Numba compiles, as long as they are not very many."""
         self._numba = getattr(sys.modules.get("numba.core.registry"), "CPUDispatcher", None)
+        self._ufunc = getattr(sys.modules.get("numba.np.ufunc.dufunc"), "DUFunc", None)
         self._monitoring.restart_events()
 
     def timeit_is_here(self) -> None:
@@ -429,7 +447,7 @@ class CallCounter:
             taken = known[1] if known is not None else self._by_owner(named, first)
             if taken is None:
                 return self._monitoring.DISABLE
-            if known is None:
+            if known is None and type(called) not in {self._numba, self._ufunc}:
                 called = named.__qualname__
             if taken == self._clocks.read and self._dispatches.is_tracing():
                 self._effect(code, offset, called, first)
@@ -449,9 +467,10 @@ class CallCounter:
             self.ask_again()
         self._clocks.settle()
 
-    def _numba_called(self, code: "CodeType", offset: int, named: str, _first: "Any") -> "Any":
+    def _numba_called(self, code: "CodeType", offset: int, called: "Any", first: "Any") -> "Any":
         """Count a call of a function that Numba compiles; the place is silent after many."""
-        name = named.rpartition(".")[2]
+        name = str(called.__name__)
+        self._note_given(called, first)
         # One place may call several functions, each by its name.
         slot = self._places.at("numba", code, (offset, name), name)
         if slot is None:
@@ -466,10 +485,26 @@ class CallCounter:
         self._numba_at[slot] = now_ns
         return None
 
+    def _note_given(self, called: "Any", first: "Any") -> None:
+        """Write once which type a function is given first."""
+        kind = _type_of(first)
+        if (id(called), kind) not in self._given:
+            self._given.add((id(called), kind))
+            function = described(sites.unwrapped(called), str(called.__name__))
+            self._journal.write("given", function=function, first=kind)
+
+    def _ufunc_called(self, code: "CodeType", offset: int, called: "Any", first: "Any") -> "Any":
+        """Take note of what a function that ``vectorize`` has made is given first."""
+        self._note_given(called, first)
+        n = self._n_ufuncs[code, offset] = self._n_ufuncs.get((code, offset), 0) + 1
+        return self._monitoring.DISABLE if n % _MOST_OF_UFUNC == 0 else None
+
     def _by_owner(self, called: "Any", first: "Any") -> "Callable[..., Any] | None":
         """Return what takes note of a method that is known by what it is of, not by itself."""
         if type(called) is self._numba:
             return self._numba_called
+        if type(called) is self._ufunc:
+            return self._ufunc_called
         if _is_of_day(called):
             return self._clocks.read
         # Otherwise the place is silent: drawing is what a program does most of the time.

@@ -10,7 +10,7 @@ import threading
 import time
 from functools import cache, wraps
 
-from coldwarm.doctor.record import compiled_functions, signatures, sites
+from coldwarm.doctor.record import compiled_functions, jacobians, signatures, sites
 from coldwarm.doctor.record.jax_work import in_vain
 from coldwarm.doctor.record.jaxprs import fingerprint, looked_into, memory_of
 from coldwarm.doctor.record.journal import failed
@@ -206,7 +206,8 @@ class JaxStages:
     def begin(self) -> None:
         """Listen from now on. JAX is loaded."""
         self._listen()
-        self._stops = [staying(self._listen), self._watched_clearing()]
+        follows = self._watched_clearing(), jacobians.followed(self._journal)
+        self._stops = [staying(self._listen), *follows]
 
     def end(self) -> None:
         """Listen no more."""
@@ -417,9 +418,11 @@ class JaxStages:
         held = miss.f_locals if miss is not None else {}
         function = held.get("fun")
         wrapped = sites.around(miss)
+        static: dict[str, Any] = {}
         if function is not None and self.stale is not None:
             given = held.get("jit_info"), held.get("args", ()), held.get("kwargs", {})
-            self.stale.compiled(function, signatures.divided(function, *given)[0])
+            static = signatures.divided(function, *given)[0]
+            self.stale.compiled(function, static)
         place = (stack[0] if stack else None, name)
         with self._lock:
             number = self._journal.number()
@@ -457,6 +460,7 @@ class JaxStages:
                 captured=compiled_functions.captured(function) if function else [],
                 cause=cause,
                 signature=signature.told() if signature else None,
+                hash_s=signatures.hashing_s(static),
             )
         return call
 

@@ -17,6 +17,7 @@ from coldwarm.doctor.record.journal import failed
 from coldwarm.wire import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import CodeType, FrameType
     from typing import Any
 
@@ -39,6 +40,8 @@ _WRAPPERS = (
     *("nn/modules/module.py", "optim/optimizer.py"),
 )
 """Files whose functions call what was asked for."""
+_PARAMETRIZED = "nn/utils/parametrize.py"
+"""The file of PyTorch's that computes a weight each time that it is used."""
 _now_s = time.perf_counter
 
 
@@ -59,6 +62,8 @@ class Looks:
         """What wakes the thread, and what tells that it has ended."""
         self._native = 0
         """The number of the thread for the kernel."""
+        self.also: Callable[[], None] | None = None
+        """What else is looked at now and then, from the same thread."""
 
     def begin(self) -> None:
         """Look at the thread that calls this, from now on."""
@@ -111,6 +116,8 @@ class Looks:
                 spread = (spread + _SPREAD) % 1.0
                 if len(self._runs) >= _MOST_RUNS or now_s - self._from_s > _WRITTEN_EACH_S:
                     self._write(now_s)
+                    if self.also is not None:
+                        self.also()
             self._write(last_s)
         except Exception as error:
             failed(self._journal, error)
@@ -159,6 +166,8 @@ def _below(frame: "FrameType | None") -> str:
         if not sites.is_ours(code):
             called.append(code)
         frame = frame.f_back
+    if any(code.co_filename.endswith(_PARAMETRIZED) for code in called):
+        return "torch.parametrize"
     for code in reversed(called):
         if not code.co_filename.endswith(_WRAPPERS):
             return _name(code)

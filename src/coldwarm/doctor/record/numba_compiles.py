@@ -344,7 +344,7 @@ class NumbaCompiles:
             },
             keeps=_keeps(dispatcher),
             around=_takes_compiled(dispatcher),
-            lists=_lists(sys._getframe(2), dispatcher, args),
+            **_asked_for(sys._getframe(2), dispatcher, args),
             tuples=compiled_functions.tuples(getattr(dispatcher, "py_func", None)),
             **more,
         )
@@ -432,25 +432,46 @@ def _takes_compiled(dispatcher: "Any") -> bool:
     return False
 
 
-def _lists(frame: "FrameType | None", dispatcher: "Any", types: "Any") -> "dict[str, int]":
-    """Return how many elements those arguments have that Numba copies before each call.
+def _asked_for(frame: "FrameType | None", dispatcher: "Any", types: "Any") -> "dict[str, Any]":
+    """Return what is known of the call that asks for a compilation, if a call does."""
+    found = _arguments(frame, dispatcher)
+    if found is None:
+        return {"declared": True, "lists": {}}
+    named = list(zip(_names(dispatcher), types, found, strict=False))
+    told: dict[str, Any] = {"declared": False, "lists": _lists(named)}
+    if getattr(dispatcher, "targetoptions", {}).get("parallel"):
+        told["given"] = _sizes(named)
+    return told
 
-    Empty where the call is not found, as where types were declared.
-    """
-    if not any(getattr(kind, "reflected", False) for kind in types):
-        return {}
-    for _ in range(_NEAR):
-        if frame is None:
+
+def _arguments(frame: "FrameType | None", dispatcher: "Any") -> "tuple[Any, ...] | None":
+    """Return the arguments of the call that asks; ``None``: types were declared."""
+    for _ in range(_NEAR_UFUNC):
+        if frame is None or sites.is_users(frame.f_code):
             break
-        if frame.f_code.co_name == "_compile_for_args" and frame.f_locals["self"] is dispatcher:
-            given = zip(_names(dispatcher), types, frame.f_locals["args"], strict=False)
-            return {
-                name: _n_elements(value)
-                for name, kind, value in given
-                if getattr(kind, "reflected", False)
-            }
+        if frame.f_code.co_name == "_compile_for_args":
+            held = frame.f_locals
+            return tuple(held["args"]) if held.get("self") is dispatcher else ()
         frame = frame.f_back
-    return {}
+    return None
+
+
+def _lists(named: "list[tuple[str, Any, Any]]") -> "dict[str, int]":
+    """Return how many elements those arguments have that Numba copies before each call."""
+    return {
+        name: _n_elements(value) for name, kind, value in named if getattr(kind, "reflected", False)
+    }
+
+
+def _sizes(named: "list[tuple[str, Any, Any]]") -> "dict[str, list[int]]":
+    """Return the sizes of arrays, and the values of integers."""
+    found: dict[str, list[int]] = {}
+    for name, _, value in named:
+        if type(value) is int:
+            found[name] = [value]
+        elif isinstance(getattr(value, "shape", None), tuple):
+            found[name] = list(value.shape)
+    return found
 
 
 def _n_elements(value: "Any") -> int:

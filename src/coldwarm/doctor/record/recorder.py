@@ -121,6 +121,7 @@ class Recorder:
         """Follow each framework from when it is there."""
         told = {
             "jax": self._jax,
+            "torch": self._embeddings,
             "torch._dynamo": self._torch,
             "numba": self._numba,
             "timeit": self._timeit,
@@ -278,6 +279,15 @@ class Recorder:
 
         self._follow("torch", TorchCompiles(self.journal), "torch")
 
+    def _embeddings(self) -> None:
+        from coldwarm.doctor.record.embeddings import Embeddings
+
+        if self.looks is not None and self.stays:
+            embeddings = Embeddings(self.journal)
+            embeddings.begin()
+            self._compiles["embeddings"] = embeddings
+            self.looks.also = embeddings.look
+
     def _numba(self) -> None:
         from coldwarm.doctor.record.numba_compiles import NumbaCompiles
 
@@ -320,6 +330,8 @@ class Recorder:
             self.looks.end()
         if self._calls is not None:
             self._calls.leave()
+        if "embeddings" in self._compiles:
+            _quietly(self.journal, self._compiles["embeddings"].leave)
         error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
         if error is not None and _went_through_all(error):
             self.journal.write("error", **_told(error))

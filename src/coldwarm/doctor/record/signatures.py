@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 
 from coldwarm.doctor.record.journal import is_secret
 from coldwarm.wire import TYPE_CHECKING
@@ -29,6 +30,7 @@ _HOLDING = ("<bound method ", "functools.partial(")
 _LONGEST = 120
 _LONGEST_TREE = 4000
 _MOST_DEPTH = 8
+_LONG_HASH_S = 2e-5
 _last: "list[dict[str, Any]]" = []
 """The settings as they were when they were asked for last: most calls share them."""
 _AS_ARRAY = {"float": "float32", "int": "int32", "complex": "complex64"}
@@ -111,6 +113,26 @@ def divided(
         is_static = place in fixed_places or name in fixed_names
         (static if is_static else dynamic)[name] = value
     return static, dynamic
+
+
+def hashing_s(static: "Mapping[str, Any]") -> "dict[str, float]":
+    """Return the seconds that it takes to hash static arguments, by name, where it is long.
+
+    JAX hashes them in each call.
+    """
+    found: dict[str, float] = {}
+    for name, value in static.items():
+        if isinstance(value, (str, bytes, int, float)):
+            continue
+        begin_s = time.perf_counter()
+        try:
+            hash(value)
+        except Exception:  # noqa: S112 - the program's own code, which JAX asks as well
+            continue
+        seconds = time.perf_counter() - begin_s
+        if seconds >= _LONG_HASH_S:
+            found[name] = seconds
+    return found
 
 
 def _given(wrapped: "Around") -> "dict[str, Any]":

@@ -44,10 +44,14 @@ _REASONS = {
     " computes the gradient has the value, too; about {spent_s:time} were spent in these calls",
     "doctor_product_compiled": "{function} makes the whole matrix of {call}, for an array of"
     " {n_elements:# number}, and multiplies it with one vector",
-    "doctor_product": "the whole matrix of {call} is made for one product with a vector; about"
+    "doctor_product": "the whole matrix of {call} is made for a product with a vector; about"
+    " {spent_s:time} were spent at this line",
+    "doctor_product_torch": "the whole matrix of {call} is made for a product with a vector; about"
     " {spent_s:time} were spent at this line",
 }
 _ADVICE = {
+    "doctor_product_torch": "use torch.func.jvp for J @ v, torch.func.vjp for v @ J; of a Hessian,"
+    " torch.func.jvp of the gradient",
     "doctor_rows_of": "give it vectorize=True, or use torch.func.jacrev or jacfwd",
     "doctor_grows": "collect the parts in a list and join them once with torch.stack or torch.cat,"
     " or write into a tensor of full length",
@@ -78,6 +82,7 @@ _COSTLY = frozenset(
 )
 """Functions that compute long for what they are given."""
 _OF_COVARIANCE = {"covariance_matrix", "precision_matrix"}
+_FEW_PRODUCTS = 2
 _FEW = 8
 """Turns."""
 _LARGE = 100
@@ -497,18 +502,20 @@ def _products(trace: ProcessTrace, spent: Mapping[SourceLine, float]) -> Iterato
             key = call.short_name, argument
             given[key] = max(given[key], prod(sizes(shape)))
     for path in trace.sources.paths:
-        for node in trace.sources.nodes(path):
-            product = _multiplied(node)
-            if product is None:
-                continue
-            matrix, by = product
+        nodes = list(trace.sources.nodes(path))
+        for matrix, by in [*filter(None, map(_multiplied, nodes)), *_kept_matrices(nodes)]:
             site = trace.line_at(path, matrix.lineno)
             seconds = spent.get(site, 0.0)
             around = trace.sources.functions_around(path, matrix.lineno)
             inside = next((one for one in around if given[one.name, by] >= _LARGE), None)
             if trace.is_worth(seconds):
-                says = because("doctor_product", call=called(matrix), spent_s=seconds)
-                yield trace.finding_of_seconds("matrix-for-product", site, says, framework="jax")
+                is_torch = _is_torchs(nodes, matrix)
+                code = "doctor_product_torch" if is_torch else "doctor_product"
+                says = because(code, call=called(matrix), spent_s=seconds)
+                framework = "torch" if is_torch else "jax"
+                yield trace.finding_of_seconds(
+                    "matrix-for-product", site, says, framework=framework
+                )
             elif inside is not None:
                 told = {"call": called(matrix), "function": inside.name}
                 yield trace.finding(
@@ -526,11 +533,53 @@ def _multiplied(node: ast.AST) -> tuple[ast.Call, str] | None:
         matrix = node.left
     elif isinstance(node, ast.Call) and called(node) in {"dot", "matmul"} and node.args:
         matrix = node.args[0]
-    if not isinstance(matrix, ast.Call) or not isinstance(matrix.func, ast.Call):
+    return _matrix(matrix) if matrix is not None else None
+
+
+def _matrix(made: ast.expr) -> tuple[ast.Call, str] | None:
+    """Return ``jax.hessian(f)`` and ``x`` of ``jax.hessian(f)(x)``; ``None``: it is no such."""
+    if not isinstance(made, ast.Call) or not isinstance(made.func, ast.Call):
         return None
-    if called(matrix.func) not in _MATRICES or not matrix.args:
+    if called(made.func) not in _MATRICES or not made.args:
         return None
-    return matrix.func, ast.unparse(matrix.args[0])
+    return made.func, ast.unparse(made.args[0])
+
+
+def _kept_matrices(nodes: Iterable[ast.AST]) -> Iterator[tuple[ast.Call, str]]:
+    """Yield such matrices that have a name, and are multiplied once or twice and nothing else."""
+    for function in nodes:
+        for node in ast.walk(function) if isinstance(function, _FUNCTIONS) else ():
+            if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+                continue
+            found, target = _matrix(node.value), node.targets[0]
+            if found is None or not isinstance(target, ast.Name):
+                continue
+            parts = [
+                one for one in ast.walk(function) if target.id in variables(one) and one is not node
+            ]
+            uses = sum(isinstance(one, ast.Name) and one.id == target.id for one in parts)
+            n_products = sum(_is_product_of(one, target.id) for one in parts)
+            if 1 <= n_products <= _FEW_PRODUCTS and uses == n_products + 1:
+                yield found
+
+
+def _is_product_of(node: ast.AST, name: str) -> bool:
+    """Say whether something is ``J @ v`` or ``J.T @ v``, of another ``v``."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.MatMult):
+        return False
+    sides = [ast.unparse(one) for one in (node.left, node.right)]
+    return sum(one in {name, f"{name}.T", f"{name}.mT"} for one in sides) == 1
+
+
+def _is_torchs(nodes: Iterable[ast.AST], call: ast.Call) -> bool:
+    """Say whether a function is PyTorch's, by its name or by where it is imported from."""
+    name = ast.unparse(call.func)
+    return name.startswith("torch.") or any(
+        isinstance(one, ast.ImportFrom)
+        and (one.module or "").startswith("torch")
+        and name.partition(".")[0] in {each.asname or each.name for each in one.names}
+        for one in nodes
+    )
 
 
 def _is_true(call: ast.Call, name: str) -> bool:

@@ -47,6 +47,8 @@ _REASONS = {
     " a list: every number of it becomes a Python object",
     "doctor_list_given": "about {spent_s:time} were spent at this line, which makes a tensor of"
     " {argument}: an array is copied by that, and of a list every number becomes a Python object",
+    "doctor_through_list": "about {spent_s:time} were spent at this line, which makes an array of"
+    " a list that tolist() has made: every number becomes a Python object on the way",
     "doctor_jit_calls": "this loop called {function} {n_calls:# time}, {each_s:time} a call; what"
     " the loop did took about {spent_s:time}",
     "doctor_jit_carried": "this loop called {function} {n_calls:# time}, {each_s:time} a call, each"
@@ -63,6 +65,8 @@ _ADVICE = {
     "doctor_generator": "move the loop into a function under @njit, or let that fill an array",
     "doctor_list_given": "torch.from_numpy copies nothing; stack a list first, with"
     " torch.from_numpy(numpy.stack(list))",
+    "doctor_through_list": "give the array itself, which copies at most its bytes; of a tensor of"
+    " PyTorch's, tensor.numpy()",
     "doctor_callback": "compile it with numba.cfunc, and give SciPy"
     " scipy.LowLevelCallable(function.ctypes)",
     "doctor_typed_items": "fill or read it in a function under @njit, or use a NumPy array",
@@ -458,8 +462,13 @@ def _of_lists(trace: ProcessTrace) -> Iterator[Finding]:
     for spot, _ in trace.spent:
         site = spot.stack[0]
         seconds = spent_s.pop(site, 0.0)
-        argument = _made_of(trace, site) if trace.is_worth(seconds) else None
-        if argument is not None:
+        if not trace.is_worth(seconds):
+            continue
+        argument = _made_of(trace, site)
+        if _goes_through_list(trace, site):
+            says = because("doctor_through_list", spent_s=seconds)
+            yield _finding(trace, "tensor-from-list", site, says, "jax")
+        elif argument is not None:
             is_list = _is_list(argument, _lists(trace, site))
             says = (
                 because("doctor_list_of_arrays", spent_s=seconds)
@@ -467,6 +476,18 @@ def _of_lists(trace: ProcessTrace) -> Iterator[Finding]:
                 else because("doctor_list_given", spent_s=seconds, argument=ast.unparse(argument))
             )
             yield _finding(trace, "tensor-from-list", site, says, "torch")
+
+
+def _goes_through_list(trace: ProcessTrace, site: SourceLine) -> bool:
+    """Say whether a line makes an array of JAX's of what ``tolist`` gives."""
+    return any(
+        ast.unparse(one.func).partition(".")[0] in {"jnp", "jax"}
+        and called(one) in {"array", "asarray"}
+        and bool(one.args)
+        and isinstance(one.args[0], ast.Call)
+        and called(one.args[0]) == "tolist"
+        for one in trace.sources.calls_at(site.path, site.line)
+    )
 
 
 def _made_of(trace: ProcessTrace, site: SourceLine) -> ast.expr | None:

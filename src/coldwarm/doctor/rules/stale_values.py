@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
-from coldwarm.doctor.source_code import called
 from coldwarm.doctor.trace import SourceLine, StaleValue
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ _CHANGES = {
     "stale-value-in-traced": "give the function this value as an argument that is not static",
 }
 _DEPTH = 3
-"""Calls of the file's own functions that are followed."""
+"""Uses of the file's own functions that are followed."""
 
 
 def _findings(trace: ProcessTrace) -> Iterator[Finding]:
@@ -51,7 +50,7 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
 
 
 def _reads(trace: ProcessTrace, row: StaleValue) -> bool:
-    """Say whether the function reads the value, by itself or in functions of its file it calls."""
+    """Say whether the function reads the value, by itself or in functions of its file it uses."""
     path, line = row.function.path or "", row.function.line or 0
     first = trace.sources.function(path, line)
     functions = {one.name: one for one in trace.sources.nodes(path) if isinstance(one, _FUNCTIONS)}
@@ -61,7 +60,9 @@ def _reads(trace: ProcessTrace, row: StaleValue) -> bool:
         if any(_loads(one, owner, attribute) for one in left):
             return True
         names = {
-            called(call) for one in left for call in ast.walk(one) if isinstance(call, ast.Call)
+            getattr(part, "id", getattr(part, "attr", ""))  # called, or given to a transformation
+            for one in left
+            for part in ast.walk(one)
         }
         left = [functions[name] for name in names if name in functions]
     return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections import defaultdict
 from dataclasses import dataclass
 from itertools import pairwise
@@ -12,13 +13,19 @@ from msgspec.structs import replace
 
 from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
-from coldwarm.doctor.trace import ClockRead, Ready, length, union
+from coldwarm.doctor.source_code import called
+from coldwarm.doctor.trace import ClockRead, CountedLine, Ready, SourceLine, length, union
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from coldwarm.contracts.doctor import Finding
-    from coldwarm.doctor.trace import CompiledCall, CountedLine, ProcessTrace, SourceLine
+    from coldwarm.doctor.source_code import Function
+    from coldwarm.doctor.trace import CompiledCall, ProcessTrace, Span, Spot
+
+    _Key = tuple[tuple[SourceLine, SourceLine], tuple[SourceLine, ...]]
+    """Lines of two clocks, and the lines that have called their function, the innermost first."""
+    _Run = tuple[tuple[SourceLine, SourceLine], tuple[SourceLine, ...], Span]
 
 
 _REASONS = {
@@ -58,6 +65,16 @@ _OF_FIRST = frozenset(
 """Words with which a time of a first call is told."""
 
 
+_CLOCKS = frozenset(
+    (
+        *("perf_counter", "perf_counter_ns", "time", "time_ns", "monotonic", "monotonic_ns"),
+        *("process_time", "process_time_ns", "default_timer"),
+    )
+)
+_COUNTS = frozenset(("range", "arange", "repeat", "count"))
+"""What a loop goes through that only repeats."""
+
+
 @dataclass(frozen=True)
 class _Interval:
     """Two readings of clocks in one function, one after the other."""
@@ -68,7 +85,7 @@ class _Interval:
     @property
     def caller(self) -> str:
         """From where the function was called."""
-        return str(self.end.caller)
+        return _called_at(self.end)
 
     @property
     def begin_s(self) -> float:
@@ -84,8 +101,10 @@ class _Interval:
 def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     """Name clocks by what was wrong when they were read."""
     clocks = {one.slot: one for one in trace.places_of("clock")}
-    ends = {slot: one for slot, one in clocks.items() if _ends(trace, one)}
     reads = [row for row in trace.rows_of(ClockRead) if row.slot in clocks]
+    if not trace.sees_calls:
+        clocks, reads = _seen(trace)
+    ends = {slot: one for slot, one in clocks.items() if _ends(trace, one)}
     first = {
         slot: one for slot, one in ends.items() if _measured_first_call(trace, slot, reads, clocks)
     }
@@ -167,7 +186,7 @@ def _caller(
         return ""
     calls = {place.slot: place.site for place in trace.places_of("jitted")}
     timed = calls.get(early[0].after or 0)
-    lines = {str(row.caller) for row in reads if row.slot == one.slot}
+    lines = {_called_at(row) for row in reads if row.slot == one.slot}
     here = (one.site.path, one.site.function)
     others = timed is not None and (timed.path, timed.function) != here
     if not others and len(lines) == 1 and "<locals>" not in one.site.function:
@@ -233,13 +252,16 @@ def _measured_first_call(
 ) -> bool:
     """Say whether all intervals of one caller that end at a clock are mostly compiling.
 
-    Of those that are added up for a mean, whether their sum is.
+    Of those that are added up for a mean, whether their sum is; where each is of another function,
+    whether one of them is.
     """
     spent: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    for one in _intervals(slot, reads, clocks):
+    for n, one in enumerate(_intervals(slot, reads, clocks)):
         begin, end = one.begin_s, one.end_s
         if end > begin:
-            spent[one.caller].append((_compiling_s(trace.calls, begin, end), end - begin))
+            own = f"{n} " if _is_of_each(trace, clocks[slot].site, one.end.caller or ()) else ""
+            told = _compiling_s(trace.calls, begin, end), end - begin
+            spent[own + one.caller].append(told)
     site = clocks[slot].site
     is_mean = trace.sources.is_mean(site.path, site.line)
     return any(
@@ -247,6 +269,131 @@ def _measured_first_call(
         or (is_mean and sum(a for a, _ in one) > _MOST_COMPILING * sum(b for _, b in one))
         for one in spent.values()
     )
+
+
+def _called_at(read: ClockRead) -> str:
+    """Return from where the function was called in which a clock is read."""
+    return str(read.caller and read.caller[:1])
+
+
+def _is_of_each(trace: ProcessTrace, clock: SourceLine, callers: Sequence[SourceLine]) -> bool:
+    """Say whether a loop times each of several functions once, by one that is given them.
+
+    The lines are those that have called it, the innermost first; nothing else repeats them.
+    """
+    around = trace.sources.functions_around(clock.path, clock.line)
+    first, *others = callers or [clock]
+    loop = trace.loop_at(first)
+    if not around or not callers or loop is None:
+        return False
+    if any(trace.loop_at(one) not in {None, loop} for one in others):
+        return False
+    path, extent = loop
+    variables, goes_through = trace.sources.goes_through(path, extent)
+    counts = any(isinstance(one, ast.Call) and called(one) in _COUNTS for one in goes_through)
+    if counts or trace.sources.loop(path, extent[0]) not in {None, extent}:
+        return False
+    calls = trace.sources.calls_at(first.path, first.line)
+    return any(
+        isinstance(given, ast.Name) and given.id in variables
+        for call in calls
+        if called(call) == around[0].name
+        for given in _given_functions(around[0], call)
+    )
+
+
+def _given_functions(function: Function, call: ast.Call) -> list[ast.expr]:
+    """Return what a call gives to those parameters of a function that the function calls."""
+    parameters = [one.arg for one in [*function.args.posonlyargs, *function.args.args]]
+    if parameters[:1] in (["self"], ["cls"]):
+        del parameters[0]
+    given = dict(zip(parameters, call.args, strict=False))
+    given |= {one.arg: one.value for one in call.keywords if one.arg}
+    calls = [one for one in ast.walk(function) if isinstance(one, ast.Call)]
+    used = {one.func.id for one in calls if isinstance(one.func, ast.Name)}
+    return [value for name, value in given.items() if name in used]
+
+
+def _seen(trace: ProcessTrace) -> tuple[dict[int, CountedLine], list[ClockRead]]:
+    """Return clocks and readings of them, as looks at the program tell: where no call is seen.
+
+    Between two lines that read a clock the program was seen from when to when. What it repeats
+    there is one such time, and of that a mean alone can be judged.
+    """
+    found: dict[int, CountedLine] = {}
+    reads: list[ClockRead] = []
+    for (first, last), caller, (begin_s, end_s) in _runs(trace):
+        for site, at_s in ((first, begin_s), (last, end_s)):
+            slot = next((one.slot for one in found.values() if one.site == site), len(found))
+            known = found.setdefault(slot, _clock(trace, site, slot))
+            known.counts = (known.n + 1, 0)
+            is_last = bool(reads) and reads[-1].slot == slot
+            if not is_last:
+                read = ClockRead(at_s=at_s, slot=slot, thread=trace.main_thread)
+                read.caller, read.number = list(caller), known.n - 1
+                reads.append(read)
+    return found, reads
+
+
+def _is_clock(call: ast.Call) -> bool:
+    """Say whether a call reads a clock, by the names that it has in its module."""
+    owner, _, name = ast.unparse(call.func).rpartition(".")
+    return name in _CLOCKS and owner in {"", "time", "timeit"}
+
+
+def _clock(trace: ProcessTrace, site: SourceLine, slot: int) -> CountedLine:
+    calls = trace.sources.calls_at(site.path, site.line)
+    name = next((called(one) for one in calls if _is_clock(one)), "")
+    return CountedLine(at_s=0.0, what="clock", name=name, stack=[site], slot=slot, counts=(0, 0))
+
+
+def _runs(trace: ProcessTrace) -> Iterator[_Run]:
+    """Yield from when to when the program was seen between two clocks, and who had called it."""
+    between: dict[int, dict[_Key, None]] = {}
+    open_: dict[_Key, tuple[float, float]] = {}
+    for spot, (begin_s, end_s) in trace.looked():
+        if spot.number not in between:
+            between[spot.number] = dict.fromkeys(_keys(trace, spot))
+        now = between[spot.number]
+        for key in [one for one in open_ if one not in now]:
+            yield *key, open_.pop(key)
+        for key in now:
+            open_[key] = open_.get(key, (begin_s, end_s))[0], end_s
+    for key, span in open_.items():
+        yield *key, span
+
+
+def _keys(trace: ProcessTrace, spot: Spot) -> Iterator[_Key]:
+    """Yield the clocks that a spot is between, and what had called the function that reads them."""
+    for n, site in enumerate(spot.stack):
+        function = next(iter(trace.sources.functions_around(site.path, site.line)), None)
+        name = function.name if function is not None else "<module>"
+        calls = trace.sources.calls_of(site.path, function)
+        for first, last in pairwise(sorted({one.lineno for one in calls if _is_clock(one)})):
+            callers = tuple(spot.stack[n + 1 :])
+            if first < site.line < last and _is_one_time(trace, site, (first, last), callers):
+                ends = SourceLine(site.path, first, name), SourceLine(site.path, last, name)
+                yield ends, callers
+
+
+def _is_one_time(
+    trace: ProcessTrace,
+    site: SourceLine,
+    clocks: tuple[int, int],
+    callers: Sequence[SourceLine],
+) -> bool:
+    """Say whether what is seen between two clocks is one time, or is told as the mean of several.
+
+    A call that keeps no result is a warm-up.
+    """
+    first, last = clocks
+    path = site.path
+    repeated = trace.sources.loop(path, first) is not None
+    if repeated and not trace.sources.is_mean(path, last):
+        return False
+    if callers and trace.sources.throws_away(callers[0].path, callers[0].line):
+        return False
+    return not trace.in_loop(callers) or _is_of_each(trace, site, callers)
 
 
 def _timed_again(

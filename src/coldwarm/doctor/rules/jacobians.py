@@ -1,0 +1,67 @@
+"""Jacobians that are taken by rows where columns are few, or by columns where rows are few."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from coldwarm.contracts.reasons import Codes, because
+from coldwarm.doctor.rules import Rule
+from coldwarm.doctor.trace import Jacobian
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from coldwarm.contracts.doctor import Finding
+    from coldwarm.doctor.trace import ProcessTrace
+
+
+_REASONS = {
+    "doctor_by_rows": "jax.jacrev goes back once for each of {n_outputs:# output}; jax.jacfwd"
+    " goes forward once for each of {n_inputs:# input}, which are fewer",
+    "doctor_by_columns": "jax.jacfwd goes forward once for each of {n_inputs:# input}; jax.jacrev,"
+    " or jax.grad for a single number, goes back once for each of {n_outputs:# output}",
+}
+_ADVICE = {
+    "doctor_by_rows": "use jax.jacfwd here, which gives the same numbers up to rounding",
+    "doctor_by_columns": "use jax.jacrev here, or jax.grad for a single number: the same numbers"
+    " up to rounding. It cannot go back through a lax.while_loop",
+}
+_CHANGES = {"jacobian-direction": "use the other of jax.jacfwd and jax.jacrev"}
+_MANY, _TIMES = 64, 8
+"""Least passes to be reported, and how many times as many as the other way takes."""
+
+
+def _findings(trace: ProcessTrace) -> Iterator[Finding]:
+    """Name each line once, with its largest Jacobian."""
+    found: dict[object, Jacobian] = {}
+    for row in trace.rows_of(Jacobian):
+        if row.n_passes > getattr(found.get(row.stack[0]), "n_passes", 0):
+            found[row.stack[0]] = row
+    for row in found.values():
+        if row.n_passes < max(_MANY, _TIMES * row.n_of_other) or not _matters(trace, row):
+            continue
+        code = "doctor_by_rows" if row.by == "jacrev" else "doctor_by_columns"
+        yield trace.finding(
+            "jacobian-direction",
+            row.stack[0],
+            because(code, n_inputs=row.n_inputs, n_outputs=row.n_outputs),
+            no_figure=because("doctor_untimed"),
+        )
+
+
+def _matters(trace: ProcessTrace, row: Jacobian) -> bool:
+    """Say whether what takes it runs for long: the function, or the loop of a module, of its line.
+
+    Its work may be waited for at a later line.
+    """
+    site = row.stack[0]
+    around = trace.sources.functions_around(site.path, site.line)
+    loop = trace.sources.loop(site.path, site.line)
+    if around:
+        first, last = around[-1].lineno, around[-1].end_lineno or around[-1].lineno
+    else:
+        first, last = loop or (site.line, site.line)
+    return trace.is_worth(sum(s for _, s in trace.spent_within(site.path, (first, last))))
+
+
+RULE = Rule(findings=_findings, codes=Codes(_REASONS, _ADVICE), changes=_CHANGES)

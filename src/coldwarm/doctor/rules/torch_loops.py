@@ -1,0 +1,194 @@
+"""Loops of Python over single elements of tensors, or that compute the same weight in each turn.
+
+PyTorch dispatches each operation by itself. How long that took is known from looks at the program,
+and that a name is a tensor from what its source does with it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from coldwarm.contracts.reasons import Codes, because
+from coldwarm.doctor.rules import Rule
+from coldwarm.doctor.source_code import called, variables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from coldwarm.contracts.doctor import Finding
+    from coldwarm.doctor.trace import ProcessTrace, SourceLine
+
+
+_REASONS = {
+    "doctor_tensor_elements": "this loop of Python's uses `{element}` element by element: each time"
+    " PyTorch dispatches operations for one number; about {spent_s:time} were spent at this line",
+    "doctor_parametrized": "this loop uses weights with a parametrization, which PyTorch computes"
+    " anew each time: about {spent_s:time} were spent in that",
+}
+_CHANGES = {
+    "torch-element-loop": "compute with the whole tensor: a comparison gives a mask, torch.where"
+    " chooses by it, and torch.bincount or index_add_ count; or take .tolist() once, before the"
+    " loop",
+    "torch-parametrized-in-loop": "put the loop into with torch.nn.utils.parametrize.cached():,"
+    " where the weights do not change in it",
+}
+_SCALARS = {"float", "int", "bool", "item", "sqrt", "exp", "log", "sin", "cos", "atan2", "isnan"}
+"""Functions that are given single numbers, as those of ``math``."""
+_OF_TENSORS = {"detach", "requires_grad_", "unsqueeze", "squeeze", "backward", "new_zeros", "cpu"}
+"""Methods that arrays of NumPy don't have."""
+_KEYWORDS = {"dim", "keepdim", "requires_grad", "device", "generator"}
+_PARAMETRIZED = "torch.parametrize"
+_GRADIENTS = {"backward", "grad", "step"}
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def _findings(trace: ProcessTrace) -> Iterator[Finding]:
+    """Name the lines of such loops."""
+    spent: dict[SourceLine, float] = defaultdict(float)
+    computed: dict[SourceLine, float] = defaultdict(float)
+    for spot, seconds in trace.spent:
+        is_torch = not spot.below or spot.below.startswith("torch.")
+        spent[spot.stack[0]] += seconds * is_torch
+        computed[spot.stack[0]] += seconds * (spot.below == _PARAMETRIZED)
+    yield from _parametrized(trace, computed)
+    for site, seconds in spent.items():
+        loop = _loop(trace, site) if trace.is_worth(seconds) else None
+        if loop is None or not _uses_torch(trace, site.path):
+            continue
+        statement = trace.sources.statement(site.path, site.line)
+        turning = variables(loop.target)
+        element = _element(trace, site, statement, turning)
+        if element:
+            says = because("doctor_tensor_elements", element=element, spent_s=seconds)
+            yield trace.finding_of_seconds("torch-element-loop", site, says, framework="torch")
+
+
+def _parametrized(trace: ProcessTrace, computed: Mapping[SourceLine, float]) -> Iterator[Finding]:
+    """Name the lines of loops that use one such module again and again, and do not change it."""
+    for site, seconds in computed.items():
+        loop = _loop(trace, site) if trace.is_worth(seconds) else None
+        if loop is None or _learns(loop):
+            continue
+        turning = variables(loop.target)
+        calls = trace.sources.calls_at(site.path, site.line)
+        if not any(variables(one.func) & turning for one in calls):  # each turn has its own module
+            says = because("doctor_parametrized", spent_s=seconds)
+            yield trace.finding_of_seconds(
+                "torch-parametrized-in-loop", site, says, framework="torch"
+            )
+
+
+def _loop(trace: ProcessTrace, site: SourceLine) -> ast.For | ast.comprehension | None:
+    """Return the innermost loop with variables of its own that a line is repeated by."""
+    reach = trace.sources.loop(site.path, site.line)
+    found: ast.For | ast.comprehension | None = None
+    if reach is None:
+        return None
+    for node in trace.sources.nodes(site.path):
+        if isinstance(node, ast.For):
+            first, last = node.body[0].lineno, node.end_lineno or node.lineno
+            if reach[0] <= node.lineno and first <= site.line <= last:
+                found = node
+        elif isinstance(node, ast.comprehension) and node.target.lineno == site.line:
+            found = found or node
+    return found
+
+
+def _uses_torch(trace: ProcessTrace, path: str) -> bool:
+    return any(
+        (isinstance(one, ast.Import) and any(n.name.startswith("torch") for n in one.names))
+        or (isinstance(one, ast.ImportFrom) and (one.module or "").startswith("torch"))
+        for one in trace.sources.nodes(path)
+    )
+
+
+def _element(
+    trace: ProcessTrace, site: SourceLine, statement: ast.stmt | None, turning: set[str]
+) -> str:
+    """Return the element of a tensor that a statement of a loop uses as a number."""
+    if statement is None:
+        return ""
+    for node in _numbers(statement):
+        if not isinstance(node, ast.Subscript) or isinstance(node.slice, ast.Slice):
+            continue
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        is_one = not any(isinstance(one, (ast.Slice, ast.Constant)) for one in parts)
+        if is_one and variables(node.slice) & turning and _is_tensor(trace, site, node.value):
+            return ast.unparse(node)
+    return ""
+
+
+def _numbers(statement: ast.stmt) -> Iterator[ast.AST]:
+    """Yield what a statement takes for single numbers: tests, conversions, items that it counts."""
+    if isinstance(statement, (ast.If, ast.While)):
+        yield from _compared(statement.test)
+        return
+    if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Subscript):
+        if isinstance(statement.target.slice, ast.Tuple):
+            yield statement.target
+        return
+    if isinstance(statement, (ast.For, *_FUNCTIONS, ast.ClassDef, ast.With, ast.Try)):
+        return
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Call) and called(node) in _SCALARS:
+            own = node.func.value if isinstance(node.func, ast.Attribute) else None
+            if called(node) == "item" and own is not None:
+                yield own
+            elif own is None or ast.unparse(own) == "math":
+                yield from node.args
+        elif isinstance(node, ast.IfExp):
+            yield from _compared(node.test)
+
+
+def _compared(test: ast.expr) -> Iterator[ast.AST]:
+    """Yield the sides of the comparisons of a test."""
+    for node in ast.walk(test):
+        if isinstance(node, ast.Compare):
+            yield from (node.left, *node.comparators)
+
+
+def _is_tensor(trace: ProcessTrace, site: SourceLine, value: ast.expr) -> bool:
+    """Say whether something is a tensor, by what its function, or its class, does with it."""
+    name = ast.unparse(value)
+    if not isinstance(value, (ast.Name, ast.Attribute)):
+        return False
+    around = trace.sources.functions_around(site.path, site.line)
+    if isinstance(value, ast.Name) and around:
+        inside = [*ast.walk(around[0])]
+    else:
+        inside = [*trace.sources.nodes(site.path)]
+    made = [
+        one.value
+        for one in inside
+        if isinstance(one, (ast.Assign, ast.AnnAssign)) and one.value is not None
+        for target in (one.targets if isinstance(one, ast.Assign) else [one.target])
+        if ast.unparse(target) == name
+    ]
+    noted = [one.annotation for one in inside if isinstance(one, ast.arg) and one.arg == name]
+    if any(one is not None and "Tensor" in ast.unparse(one) for one in noted):
+        return True
+    return bool(made) and all(map(_makes_tensor, made))
+
+
+def _makes_tensor(made: ast.expr) -> bool:
+    """Say whether an expression gives a tensor: its last call is one of PyTorch's."""
+    if not isinstance(made, ast.Call) or called(made) in {"tolist", "numpy", "item"}:
+        return False
+    name = ast.unparse(made.func)
+    return (
+        name.startswith("torch.")
+        or called(made) in _OF_TENSORS
+        or any(one.arg in _KEYWORDS for one in made.keywords)
+        or (isinstance(made.func, ast.Attribute) and _makes_tensor(made.func.value))
+    )
+
+
+def _learns(loop: ast.For | ast.comprehension) -> bool:
+    """Say whether each turn of a loop changes what it calls."""
+    calls = [one for one in ast.walk(loop) if isinstance(one, ast.Call)]
+    return any(called(one) in _GRADIENTS for one in calls)
+
+
+RULE = Rule(findings=_findings, codes=Codes(_REASONS), changes=_CHANGES)

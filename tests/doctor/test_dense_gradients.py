@@ -1,0 +1,78 @@
+"""An embedding whose gradient is nearly all zeros is named where steps take long."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.doctor import journals
+from tests.doctor.journals import BEGIN_S
+from tests.doctor.test_looks import looked
+
+from coldwarm.doctor.judge import findings
+from coldwarm.doctor.source_code import SourceFiles
+from coldwarm.doctor.trace import ProcessTrace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FILE = "/words.py"
+TEXT = "table = nn.Embedding(n, 64)\nfor x in xs:\n    loss = f(x)\n    optimizer.step()\n"
+
+
+@pytest.mark.parametrize(
+    ("used", "n_looks", "line", "named"),
+    [
+        (20, 5, 4, True),
+        (900, 5, 4, False),  # most rows are used
+        (0, 5, 4, False),  # it was looked at when all was zero
+        (4, 1, 4, False),
+        (20, 5, 3, False),  # the steps take no time
+    ],
+)
+def test_it_is_named_where_steps_take_long(
+    used: int, n_looks: int, line: int, *, named: bool
+) -> None:
+    row = {"kind": "embedding", "at_s": BEGIN_S, "stack": [[FILE, 1, "<module>"]]}
+    counts = {"n_rows": 100_000, "n_columns": 64, "n_looks": n_looks, "looked": 1000}
+    rows = [
+        journals.process(),
+        {**row, **counts, "used": used},
+        *journals.looks(0.0, ((FILE, line), "", 2.0)),
+        journals.end(3.0),
+    ]
+    found = findings(ProcessTrace.of(rows, [], SourceFiles({FILE: TEXT})))
+    assert [(one.pattern, one.line) for one in found] == [("embedding-dense-gradient", 1)] * named
+
+
+PROGRAM = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+
+class Words(nn.Module):
+    def __init__(self, n, sparse):
+        super().__init__()
+        self.table = nn.Embedding(n, 64, sparse=sparse)
+
+    def forward(self, x):
+        return self.table(x).sum()
+
+words = Words(100_000, SPARSE)
+optimizer = (torch.optim.SparseAdam if SPARSE else torch.optim.Adam)(words.parameters())
+for step in range(60):
+    optimizer.zero_grad()
+    loss = words(torch.randint(0, 100_000, (500,)))
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sparse", [False, True])
+def test_pytorch_tells_which_rows_are_used(tmp_path: Path, *, sparse: bool) -> None:
+    pytest.importorskip("torch")
+    found = looked(tmp_path, PROGRAM.replace("SPARSE", str(sparse)))["findings"]
+    named = [one["source"] for one in found if one["pattern"] == "embedding-dense-gradient"]
+    assert named == ([] if sparse else ["self.table = nn.Embedding(n, 64, sparse=sparse)"])
