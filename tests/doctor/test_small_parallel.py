@@ -59,8 +59,7 @@ def test_a_short_prange_in_a_loop_is_named(
 CALLS = """@njit(parallel=True)
 def filtered(x):
     for i in prange(x.size):
-        for k in range(5):
-            x[i] += k
+        x[i] += 0.5 * math.sqrt(x[i])
 
 for sample in samples:
     filtered(sample)
@@ -68,11 +67,44 @@ for sample in samples:
 
 
 @pytest.mark.parametrize(
-    ("n", "spent_s", "named"), [(100_000, 1.0, True), (10_000, 2.0, False), (10, 2.0, False)]
+    ("n", "size", "named"), [(100_000, 48, True), (100_000, 100_000, False), (10, 48, False)]
 )
-def test_short_calls_in_a_loop_of_python_are_named(n: int, spent_s: float, *, named: bool) -> None:
-    found = seen(CALLS, "filtered", {"x": [48]}, [[FILE, 8, "<module>"]], spent_s, n)
-    assert found == [("numba-parallel-small", 8)] * named
+def test_many_calls_in_a_loop_of_python_are_named(n: int, size: int, *, named: bool) -> None:
+    found = seen(CALLS, "filtered", {"x": [size]}, [[FILE, 7, "<module>"]], 1.0, n)
+    assert found == [("numba-parallel-small", 7)] * named
+
+
+CALLED = """@njit
+def march(theta, steps):
+    n = theta.size
+    for step in range(steps):
+        {call}
+    return theta
+
+@njit(parallel=True)
+def slope(x, out):
+    for i in prange(x.size):
+        out[i] = math.sin(x[i])
+
+march(theta, 9)
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "size", "named"),
+    [
+        ("slope(theta, theta)", 72, True),
+        ("slope(theta, theta)", 100_000, False),
+        ("slope(other, theta)", 72, False),  # of unknown length
+        ("theta[0] += 1", 72, False),
+    ],
+)
+def test_a_function_with_threads_that_a_compiled_loop_calls(
+    call: str, size: int, *, named: bool
+) -> None:
+    text = CALLED.format(call=call)
+    found = seen(text, "march", {"theta": [size], "steps": [9]}, [[FILE, 13, "<module>"]], 1.0)
+    assert found == [("numba-parallel-small", 10)] * named
 
 
 def seen(  # noqa: PLR0913, PLR0917 - what a run is made of

@@ -241,7 +241,7 @@ class CompiledCall(_Row, tag="call", dict=True):
     declared: bool | None = None
     """For Numba: whether its signature was declared, and no call has asked for it."""
     given: dict[str, list[int]] | None = None
-    """For Numba, of functions with ``parallel=True``: sizes of arrays, and values of integers."""
+    """For Numba: sizes of arrays, and values of integers, in the call for which it was compiled."""
     missed: str | None = None
     """For Numba: why it was not in the cache on disk; ``None``: it was, or is not kept there."""
     hash_s: dict[str, float] | None = None
@@ -850,6 +850,19 @@ class ProcessTrace:
         for spot, seconds in self.spent:
             if any(_is_inside(one, path, extent) for one in spot.stack):
                 yield spot, seconds
+
+    def spent_at(self, sites: Iterable[SourceLine]) -> float:
+        """Return the seconds at lines, and at other lines of the same statements.
+
+        A call that is written in several lines is seen now at one of them, now at another.
+        """
+        lines = {(one.path, one.line) for one in sites}
+        wanted = {self.sources.statement(*one) for one in lines} - {None}
+        return sum(
+            seconds
+            for spot, seconds in self.spent
+            if spot.stack[0][:2] in lines or self.sources.statement(*spot.stack[0][:2]) in wanted
+        )
 
     def is_worth(self, seconds: float) -> bool:
         """Say whether seconds that are known from looks alone are a share that matters."""

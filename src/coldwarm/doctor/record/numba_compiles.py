@@ -438,10 +438,7 @@ def _asked_for(frame: "FrameType | None", dispatcher: "Any", types: "Any") -> "d
     if found is None:
         return {"declared": True, "lists": {}}
     named = list(zip(_names(dispatcher), types, found, strict=False))
-    told: dict[str, Any] = {"declared": False, "lists": _lists(named)}
-    if getattr(dispatcher, "targetoptions", {}).get("parallel"):
-        told["given"] = _sizes(named)
-    return told
+    return {"declared": False, "lists": _lists(named), "given": _sizes(named)}
 
 
 def _arguments(frame: "FrameType | None", dispatcher: "Any") -> "tuple[Any, ...] | None":

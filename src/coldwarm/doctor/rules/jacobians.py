@@ -50,18 +50,17 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
 
 
 def _matters(trace: ProcessTrace, row: Jacobian) -> bool:
-    """Say whether what takes it runs for long: the function, or the loop of a module, of its line.
+    """Say whether what takes it runs for long: the loop that leads to it, or its own function.
 
     Its work may be waited for at a later line.
     """
-    site = row.stack[0]
-    around = trace.sources.functions_around(site.path, site.line)
-    loop = trace.sources.loop(site.path, site.line)
-    if around:
-        first, last = around[-1].lineno, around[-1].end_lineno or around[-1].lineno
-    else:
-        first, last = loop or (site.line, site.line)
-    return trace.is_worth(sum(s for _, s in trace.spent_within(site.path, (first, last))))
+    site, turned = row.stack[0], trace.turned(row.stack)
+    seen = [*trace.spent_in(turned)] if turned is not None else []
+    for function in trace.sources.functions_around(site.path, site.line)[-1:]:
+        lines = function.lineno, function.end_lineno or function.lineno
+        seen = [*seen, *trace.spent_within(site.path, lines)]
+    spent = {spot.number: seconds for spot, seconds in seen}
+    return trace.is_worth(sum(spent.values()))
 
 
 RULE = Rule(findings=_findings, codes=Codes(_REASONS, _ADVICE), changes=_CHANGES)

@@ -68,9 +68,8 @@ def _running_s(trace: ProcessTrace) -> float:
 
     While compiled code runs nobody can look: its time is that of what comes after it in its line.
     """
-    places = {one.site for one in trace.calls if one.framework == "numba"}
-    places |= {one.site for one in trace.places_of("numba")}
-    return sum(seconds for spot, seconds in trace.spent if spot.stack[0] in places)
+    places = {one.site for one in trace.calls if one.framework == "numba" and one.site is not None}
+    return trace.spent_at(places | {one.site for one in trace.places_of("numba")})
 
 
 RULE = Rule(findings=_findings, codes=Codes(_REASONS), changes=_CHANGES)

@@ -123,7 +123,7 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
         if trace.is_worth(seconds):
             yield from _rows(trace, _Seen(site, seconds))
     yield from _values_again(trace, spent)
-    yield from _products(trace, spent)
+    yield from _products(trace)
 
 
 def _grows(trace: ProcessTrace, seen: _Seen) -> Iterator[Finding]:
@@ -490,12 +490,16 @@ def _gives(call: ast.Call) -> list[str]:
     return [ast.unparse(one) for one in [*call.args, *(each.value for each in call.keywords)]]
 
 
-def _products(trace: ProcessTrace, spent: Mapping[SourceLine, float]) -> Iterator[Finding]:
+def _products(trace: ProcessTrace) -> Iterator[Finding]:
     """Name matrices of derivatives that are made for one product, where they run or are part of.
 
     What is compiled runs beside Python, so that its seconds are not those of the line: there the
     matrix is to be large.
     """
+    spent: dict[tuple[str, int], float] = defaultdict(float)
+    for spot, seconds in trace.spent:
+        for at in {(one.path, one.line) for one in spot.stack}:
+            spent[at] += seconds
     given: dict[tuple[str, str], int] = defaultdict(int)
     for call in trace.calls:
         for argument, shape in call.arguments.items() if call.framework == "jax" else ():
@@ -505,7 +509,7 @@ def _products(trace: ProcessTrace, spent: Mapping[SourceLine, float]) -> Iterato
         nodes = list(trace.sources.nodes(path))
         for matrix, by in [*filter(None, map(_multiplied, nodes)), *_kept_matrices(nodes)]:
             site = trace.line_at(path, matrix.lineno)
-            seconds = spent.get(site, 0.0)
+            seconds = spent[path, site.line]
             around = trace.sources.functions_around(path, matrix.lineno)
             inside = next((one for one in around if given[one.name, by] >= _LARGE), None)
             if trace.is_worth(seconds):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
@@ -15,112 +15,144 @@ if TYPE_CHECKING:
     from coldwarm.contracts.doctor import Finding
     from coldwarm.contracts.reasons import Reason
     from coldwarm.doctor.source_code import Function
-    from coldwarm.doctor.trace import CompiledCall, ProcessTrace
+    from coldwarm.doctor.trace import CompiledCall, ProcessTrace, SourceLine
 
 
 _REASONS = {
-    "doctor_parallel_calls": "{function} is compiled with parallel=True, and starts threads in"
-    " each of {n_calls:# call}, which take {each_s:time} on average",
-    "doctor_parallel_turns": "{function} is compiled with parallel=True, and starts threads for"
-    " {n_turns:# turn} of this prange loop, again in each turn of the loop around it; about"
-    " {spent_s:time} were spent in calls of it",
+    "doctor_parallel_calls": "{function} is compiled with parallel=True, and starts threads for"
+    " {n_turns:# turn} in each of {n_calls:# call}; about {spent_s:time} were spent in them and in"
+    " compiling it",
+    "doctor_parallel_turns": "threads are started for {n_turns:# turn} of this prange loop, again"
+    " in each turn of the loop around it; about {spent_s:time} were spent in calls of {function}",
 }
 _CHANGES = {
     "numba-parallel-small": "leave parallel=True out, or move prange to the outermost loop whose"
     " turns do not need each other: starting threads takes some microseconds each time",
 }
-_SHORT_S, _MANY = 2e-5, 1000
-"""Longest call that is mostly the start of threads, and fewest such calls."""
+_MANY = 1000
+"""Fewest calls from Python that are named."""
 _FEW_TURNS = 512
 """Most turns of a loop without loops in it that are done sooner than threads start."""
-_MATH = {"np", "numpy", "math"}
+_OF_NUMBERS = {"np", "numpy", "math", "abs", "min", "max", "int", "float"}
 _LOOPS = (ast.For, ast.While, ast.ListComp)
 
 
 def _findings(trace: ProcessTrace) -> Iterator[Finding]:
-    """Name each such function once."""
-    done: set[tuple[str | None, int | None]] = set()
+    """Name each such loop, or function, once."""
+    done: set[SourceLine] = set()
     for call in trace.calls:
-        key = call.function.path, call.function.line
-        if call.framework == "numba" and call.given is not None and key not in done:
-            done.add(key)
-            yield from _calls(trace, call) or _turns(trace, call)
-
-
-def _calls(trace: ProcessTrace, call: CompiledCall) -> list[Finding]:
-    """Name short calls from a loop of Python's."""
-    if not _runs_parallel(trace, call):
-        return []
-    places = [one for one in trace.places_of("numba") if one.name == call.short_name]
-    for place in sorted(places, key=lambda one: -one.n):
-        if place.n < _MANY or not trace.in_loop(place.stack):
+        function = trace.sources.function(call.function.path or "", call.function.line or 0)
+        if call.framework != "numba" or call.given is None or function is None:
             continue
-        spent_s = _spent_s(trace, place.site.path, place.site.line)
-        if trace.is_worth(spent_s) and spent_s <= _SHORT_S * place.n:
-            told = {"n_calls": place.n, "each_s": spent_s / place.n}
-            says = because("doctor_parallel_calls", function=call.name, **told)
-            return [_finding(trace, place.site.path, place.site.line, says)]
-    return []
+        known = _known(call.given)
+        for site, says in (*_calls(trace, call, function, known), *_turns(trace, call, function)):
+            if site not in done:
+                done.add(site)
+                depends = because("doctor_depends")
+                yield trace.finding(
+                    "numba-parallel-small", site, says, framework="numba", no_figure=depends
+                )
 
 
-def _turns(trace: ProcessTrace, call: CompiledCall) -> list[Finding]:
-    """Name a short prange loop inside of another loop."""
-    path = call.function.path or ""
-    function = trace.sources.function(path, call.function.line or 0)
-    if function is None:
-        return []
+def _calls(
+    trace: ProcessTrace, call: CompiledCall, function: Function, known: Mapping[str, int]
+) -> Iterator[tuple[SourceLine, Reason]]:
+    """Yield where a loop of Python's calls a function whose threads have little to do."""
+    loops = [one for one in ast.walk(function) if _is_prange(one)]
+    n_turns = [_few_turns(function, one, known) for one in loops]
+    if not _is_parallel(function) or not loops or None in n_turns:
+        return
+    places = [one for one in trace.places_of("numba") if one.name == call.short_name]
+    for place in places:
+        spent_s = trace.spent_at([place.site]) + call.total_s
+        if place.n >= _MANY and trace.in_loop(place.stack) and trace.is_worth(spent_s):
+            most = max(one for one in n_turns if one is not None)
+            told = {"n_calls": place.n, "n_turns": most, "spent_s": spent_s}
+            yield place.site, because("doctor_parallel_calls", function=call.name, **told)
+
+
+def _turns(
+    trace: ProcessTrace, call: CompiledCall, function: Function
+) -> Iterator[tuple[SourceLine, Reason]]:
+    """Yield short prange loops in the turns of a serial loop, also of functions that it calls."""
     sites = {one.site for one in trace.places_of("numba") if one.name == call.short_name}
-    sites |= {call.site} if call.site is not None else set()
-    spent_s = sum(_spent_s(trace, one.path, one.line) for one in sites)
+    spent_s = trace.spent_at(sites | ({call.site} if call.site is not None else set()))
     if not trace.is_worth(spent_s):
-        return []
-    for loop in _inner_loops(function):
-        n_turns = _n_turns(function, loop, call.given or {})
-        if n_turns is not None and n_turns <= _FEW_TURNS:
-            told = {"n_turns": n_turns, "spent_s": spent_s}
-            says = because("doctor_parallel_turns", function=call.name, **told)
-            return [_finding(trace, path, loop.lineno, says)]
-    return []
+        return
+    for path, inner, known, is_itself in _repeated(trace, call, function):
+        for loop in ast.walk(inner):
+            if _is_prange(loop) and (not is_itself or _is_within(inner, loop)):
+                n_turns = _few_turns(inner, loop, known)
+                if n_turns is not None and not _is_in_prange(inner, loop):
+                    told = {"n_turns": n_turns, "spent_s": spent_s}
+                    says = because("doctor_parallel_turns", function=call.name, **told)
+                    yield trace.line_at(path, loop.lineno), says
+                    break
 
 
-def _finding(trace: ProcessTrace, path: str, line: int, says: Reason) -> Finding:
-    return trace.finding(
-        "numba-parallel-small",
-        trace.line_at(path, line),
-        says,
-        framework="numba",
-        no_figure=because("doctor_depends"),
+def _repeated(
+    trace: ProcessTrace, call: CompiledCall, function: Function
+) -> Iterator[tuple[str, Function, Mapping[str, int], bool]]:
+    """Yield functions with threads that a call runs again and again, with what is known there.
+
+    That is the function itself, whose loops are to be in a serial one (``True``), and those that a
+    serial loop of it calls.
+    """
+    known = _known(call.given or {})
+    if _is_parallel(function):
+        yield call.function.path or "", function, known, True
+    calls = [one for one in ast.walk(function) if isinstance(one, ast.Call)]
+    inside = [one for one in calls if _is_within(function, one)]
+    for path in trace.sources.paths if inside else ():
+        for other in trace.sources.nodes(path):
+            if not isinstance(other, ast.FunctionDef) or other is function:
+                continue
+            for one in inside if _is_parallel(other) else ():
+                if called(one) == other.name:
+                    yield path, other, _passed(function, known, other, one), False
+
+
+def _passed(
+    function: Function, known: Mapping[str, int], other: Function, call: ast.Call
+) -> Mapping[str, int]:
+    """Return what is known of the arguments that a call gives to another function."""
+    found: dict[str, int] = {}
+    for parameter, given in zip(other.args.args, call.args, strict=False):
+        name = ast.unparse(given)
+        for text, value in known.items():
+            if text == name or text.startswith((f"{name}.", f"len({name})")):
+                found[text.replace(name, parameter.arg, 1)] = value
+        number = _value(function, given, known)
+        if number is not None:
+            found[parameter.arg] = number
+    return found
+
+
+def _is_parallel(function: Function) -> bool:
+    """Say whether a function is compiled with ``parallel=True``, by its decorators."""
+    return any(
+        isinstance(one, ast.Call)
+        and any(k.arg == "parallel" and ast.unparse(k.value) == "True" for k in one.keywords)
+        for one in function.decorator_list
     )
 
 
-def _spent_s(trace: ProcessTrace, path: str, line: int) -> float:
-    return sum(
-        seconds
-        for spot, seconds in trace.spent
-        if (spot.stack[0].path, spot.stack[0].line) == (path, line)
-    )
-
-
-def _runs_parallel(trace: ProcessTrace, call: CompiledCall) -> bool:
-    """Say whether a function has a loop that runs in threads, as it is written."""
-    function = trace.sources.function(call.function.path or "", call.function.line or 0)
-    return function is not None and any(map(_is_prange, ast.walk(function)))
-
-
-def _is_prange(node: ast.AST) -> bool:
+def _is_prange(node: ast.AST) -> TypeGuard[ast.For]:
     made = node.iter if isinstance(node, ast.For) else None
     return isinstance(made, ast.Call) and called(made) == "prange"
 
 
-def _inner_loops(function: Function) -> Iterator[ast.For]:
-    """Yield prange loops that are inside of a serial loop, and do little in each turn."""
-    serial = [one for one in ast.walk(function) if isinstance(one, _LOOPS) and not _is_prange(one)]
-    parallel = [one for one in ast.walk(function) if isinstance(one, ast.For) and _is_prange(one)]
-    for loop in parallel:
-        if any(_contains(other, loop) for other in parallel if other is not loop):
-            continue  # Numba runs it in the thread of the outer one
-        if any(_contains(outer, loop) for outer in serial) and _does_little(loop):
-            yield loop
+def _is_within(function: Function, inner: ast.AST) -> bool:
+    """Say whether something is inside of a serial loop."""
+    return any(
+        isinstance(one, _LOOPS) and not _is_prange(one) and _contains(one, inner)
+        for one in ast.walk(function)
+    )
+
+
+def _is_in_prange(function: Function, loop: ast.For) -> bool:
+    """Say whether a loop is inside of another prange loop: Numba runs it in one thread then."""
+    return any(_is_prange(one) and _contains(one, loop) for one in ast.walk(function))
 
 
 def _contains(outer: ast.AST, inner: ast.AST) -> bool:
@@ -130,19 +162,23 @@ def _contains(outer: ast.AST, inner: ast.AST) -> bool:
     return around[0] <= within[0] and within[1] <= around[1]
 
 
-def _does_little(loop: ast.For) -> bool:
-    """Say whether a loop has no other loop in it, and calls functions of single numbers alone."""
+def _few_turns(function: Function, loop: ast.For, known: Mapping[str, int]) -> int | None:
+    """Return the turns of a loop where they are few, and each does little; else ``None``.
+
+    Little is: no other loop, and calls of functions of single numbers alone.
+    """
     inside = [one for each in loop.body for one in ast.walk(each)]
     calls = [one for one in inside if isinstance(one, ast.Call)]
-    return not any(isinstance(one, _LOOPS) for one in inside) and all(
-        ast.unparse(one.func).partition(".")[0] in {*_MATH, "abs", "min", "max", "int", "float"}
-        for one in calls
-    )
-
-
-def _n_turns(function: Function, loop: ast.For, given: Mapping[str, list[int]]) -> int | None:
-    """Return the turns of a loop, for the arguments of the first call; ``None``: not known."""
+    of_numbers = all(ast.unparse(one.func).partition(".")[0] in _OF_NUMBERS for one in calls)
+    if not of_numbers or any(isinstance(one, _LOOPS) for one in inside):
+        return None
     arguments = loop.iter.args if isinstance(loop.iter, ast.Call) else []
+    n = _value(function, arguments[-1], known) if arguments else None
+    return n if n is not None and n <= _FEW_TURNS else None
+
+
+def _known(given: Mapping[str, list[int]]) -> dict[str, int]:
+    """Return the integers that sizes of arrays, and values, of the first call stand for."""
     known: dict[str, int] = {}
     for name, sizes in given.items():
         known |= {f"{name}.shape[{at}]": size for at, size in enumerate(sizes)}
@@ -150,7 +186,7 @@ def _n_turns(function: Function, loop: ast.For, given: Mapping[str, list[int]]) 
             known[f"len({name})"] = sizes[0]
         if len(sizes) == 1:  # of an array, or an integer
             known |= {name: sizes[0], f"{name}.size": sizes[0]}
-    return _value(function, arguments[-1], known) if arguments else None
+    return known
 
 
 def _value(
