@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from coldwarm.stats.intervals import assess, median_interval
+from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE, assess, median_interval
 from coldwarm.stats.ratio import Shared, compare, compare_pairs, held
 
 if TYPE_CHECKING:
@@ -129,7 +129,8 @@ def shared(kind: str, n: int, trials: int) -> float:
     for _ in range(trials):
         own = np.log(draw(rng, n) / draw(rng, n)) * scale
         common = np.repeat(OF_TEMPLATES * rng.standard_normal(n), FORKS)[:n]
-        rounds = np.log(draw(rng, n) / draw(rng, n))[: max(2, n // FORKS)]
+        rounds = np.log(draw(rng, n) / draw(rng, n))
+        rounds = rounds[: max(2, n // FORKS)] if n >= FEWEST_FOR_CONFIDENCE else rounds
         pairs = {str(k): [float(one)] for k, one in enumerate(rounds)}
         both = [Shared(float(one), process=k // FORKS) for k, one in enumerate(own + common)]
         one = compare_pairs("warm.call_s", "b", pairs, both, tested=False)

@@ -387,3 +387,49 @@ def test_processes_that_are_started_again_and_again_are_named(
     traces = [ProcessTrace.of(rows, [], sources) for rows in [first, *[child] * n]]
     found = findings_across(traces)
     assert [(one.pattern, one.line) for one in found] == [("imported-per-process", 2)] * named
+
+
+TIMED = """def {name}(x):
+    begin = time.perf_counter()
+    net(x)
+    return {use}
+
+def net(x):
+    return x
+
+{name}(1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "use", "named"),
+    [
+        ("warm_up", "time.perf_counter() - begin", False),  # it is what the program wants to know
+        ("work", "1000 / (time.perf_counter() - begin)", False),
+        ("work", "time.perf_counter() - begin", True),
+    ],
+)
+def test_compiling_that_is_measured_is_let_alone(name: str, use: str, *, named: bool) -> None:
+    function = {"name": "net", "path": FILE, "line": 6, "whose": "user"}
+    stack = [[FILE, 3, name], [FILE, 9, "<module>"]]
+    call = journals.call(1, framework="torch", stack=stack, function=function)
+    rows = [journals.process(), call, journals.stage(1, 0.0, {"compile": 8.0}), journals.end(8.6)]
+    sources = SourceFiles({FILE: TIMED.format(name=name, use=use)})
+    found = findings(ProcessTrace.of(rows, [], sources))
+    assert [one.pattern for one in found if one.pattern == "compile-unpaid"] == [
+        "compile-unpaid"
+    ] * named
+
+
+@pytest.mark.parametrize(("donated", "n_reusable"), [((), 2), ((0,), 1), ((0, 1), 0), ((1,), 1)])
+def test_an_output_that_has_the_memory_of_an_input_needs_no_other(
+    donated: tuple[int, ...], n_reusable: int
+) -> None:
+    jax = pytest.importorskip("jax")
+    from coldwarm.doctor.record.jaxprs import looked_into
+
+    x = jax.numpy.ones((64, 64))
+    closed = jax.make_jaxpr(lambda u, f: (u + f, u * f))(x, x)
+    found = looked_into((closed, [place in donated for place in range(2)]))
+    assert found is not None
+    assert found["reusable_bytes"] == n_reusable * 64 * 64 * 4

@@ -49,13 +49,19 @@ def looked_into(lowered: "Any") -> "dict[str, Any] | None":
 
 
 def _reusable(jaxpr: "Any", donated: "Any") -> int:
-    """Return the bytes of outputs that could take the place of an input of the same form."""
-    given = [*donated, *[False] * len(jaxpr.invars)]
-    free = [form(var.aval) for var, gone in zip(jaxpr.invars, given, strict=False) if not gone]
+    """Return the bytes of outputs that could take the place of an input of the same form.
+
+    Those that have one which is given away need no other.
+    """
+    forms = [form(var.aval) for var in jaxpr.invars]
+    gone = [one for one, given in zip(forms, donated, strict=False) if given]
+    free = [one for place, one in enumerate(forms) if not any(donated[place : place + 1])]
     found = 0
     for var in jaxpr.outvars:
         one = form(var.aval)
-        if one in free:
+        if one in gone:
+            gone.remove(one)
+        elif one in free:
             free.remove(one)
             found += n_bytes(var.aval)
     return found

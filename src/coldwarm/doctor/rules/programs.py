@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
+from coldwarm.doctor.rules.timing import is_benchmarked
 from coldwarm.doctor.source_code import called
 from coldwarm.doctor.trace import BlockBegin, ProcessEnd, ProgramError, SourceLine
 
@@ -140,6 +141,8 @@ def _of_torch(trace: ProcessTrace) -> Iterator[Finding]:
     begin_s = min(span[0] for one in calls for span in one.spans)
     ran_s = trace.ran_s(begin_s)
     most = max(calls, key=lambda one: one.total_s)
+    if is_benchmarked(trace, most.stack):
+        return  # it is what the program wants to know
     if spent_s >= _UNPAID * ran_s and most.site is not None:
         says = because("doctor_unpaid", function=most.name, spent_s=spent_s, ran_s=ran_s)
         yield trace.finding_of_seconds("compile-unpaid", most.site, says, framework="torch")

@@ -63,6 +63,7 @@ _OF_FIRST = frozenset(
     ("first", "cold", "compile", "compiled", "compiling", "compilation", "startup", "warmup")
 )
 """Words with which a time of a first call is told."""
+_WARM_UP = frozenset(("warm", "up"))
 
 
 _CLOCKS = frozenset(
@@ -212,7 +213,7 @@ def _is_of_all(
     no time of calls, and nothing is compared with it; a rate is.
     """
     path, last = one.site.path, one.site.line
-    if trace.sources.words_of_interval(path, last) & _OF_FIRST:
+    if _is_of_first(trace, path, last):
         return True
     if one.n > 1 or trace.sources.is_rate(path, last):
         return False
@@ -339,6 +340,26 @@ def _is_clock(call: ast.Call) -> bool:
     """Say whether a call reads a clock, by the names that it has in its module."""
     owner, _, name = ast.unparse(call.func).rpartition(".")
     return name in _CLOCKS and owner in {"", "time", "timeit"}
+
+
+def is_benchmarked(trace: ProcessTrace, stack: Iterable[SourceLine]) -> bool:
+    """Say whether one of these lines is timed for a rate or a mean, or as what comes first."""
+    for site in stack:
+        function = next(iter(trace.sources.functions_around(site.path, site.line)), None)
+        calls = trace.sources.calls_of(site.path, function)
+        lines = sorted(one.lineno for one in calls if _is_clock(one))
+        last = next((one for one in lines if one > site.line), None)
+        if last is None or lines[0] >= site.line:
+            continue
+        if trace.sources.is_rate(site.path, last) or _is_of_first(trace, site.path, last):
+            return True
+    return False
+
+
+def _is_of_first(trace: ProcessTrace, path: str, line: int) -> bool:
+    """Say whether an interval that ends at a line is told as that of a first call."""
+    words = trace.sources.words_of_interval(path, line)
+    return bool(words & _OF_FIRST) or words >= _WARM_UP
 
 
 def _clock(trace: ProcessTrace, site: SourceLine, slot: int) -> CountedLine:
