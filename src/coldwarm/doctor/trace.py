@@ -851,18 +851,21 @@ class ProcessTrace:
             if any(_is_inside(one, path, extent) for one in spot.stack):
                 yield spot, seconds
 
-    def spent_at(self, sites: Iterable[SourceLine]) -> float:
-        """Return the seconds at lines, and at other lines of the same statements.
+    def spots_at(self, sites: Iterable[SourceLine]) -> Iterator[tuple[Spot, float]]:
+        """Yield the spots at lines, or at other lines of the same statements, and their seconds.
 
         A call that is written in several lines is seen now at one of them, now at another.
         """
-        lines = {(one.path, one.line) for one in sites}
-        wanted = {self.sources.statement(*one) for one in lines} - {None}
-        return sum(
-            seconds
-            for spot, seconds in self.spent
-            if spot.stack[0][:2] in lines or self.sources.statement(*spot.stack[0][:2]) in wanted
-        )
+        places = {(one.path, one.line) for one in sites}
+        wanted = {self.sources.statement(*one) for one in places} - {None}
+        for spot, seconds in self.spent:
+            at = spot.stack[0].path, spot.stack[0].line
+            if at in places or self.sources.statement(*at) in wanted:
+                yield spot, seconds
+
+    def spent_at(self, sites: Iterable[SourceLine]) -> float:
+        """Return the seconds of these."""
+        return sum(seconds for _, seconds in self.spots_at(sites))
 
     def is_worth(self, seconds: float) -> bool:
         """Say whether seconds that are known from looks alone are a share that matters."""

@@ -456,3 +456,18 @@ def is_runnable() -> bool:
 
     mine = _thread.get_native_id()
     return any(_state(task) == "R" for task in map(int, _tasks()) if task != mine)
+
+
+def is_busy() -> bool:
+    """Say whether another thread of this process is at work, or waits for Python's lock to go on.
+
+    Such a thread sleeps while this one has the lock: it is let go on for a moment.
+    """
+    if is_runnable():
+        return True
+    if len(sys._current_frames()) == 1:  # noqa: SLF001 - it counts Python's own threads
+        return False
+    used_ns = threads_used_ns()
+    _sleep(_MOMENT_S)
+    now_ns = threads_used_ns()
+    return any(now_ns.get(thread, ns) > ns for thread, ns in used_ns.items())

@@ -380,7 +380,7 @@ def _asked_s(value: "Any", name: str) -> "float | None":
     if not kinds.is_converted(name):
         return None
     numpy = sys.modules.get("numpy")
-    disturbed = background.is_runnable()
+    disturbed = background.is_busy()
     used = _own_s if disturbed else _used_s
     try:
         n_waits = background.n_waits()

@@ -28,12 +28,12 @@ def followed(journal: "Journal") -> "Callable[[], None]":
     kept = {name: getattr(api, name) for name in _HELPERS if hasattr(api, name)}
 
     def noted(helper: "Any") -> "Any":
-        def called(*given: "Any") -> "Any":
+        def called(*given: "Any", **named: "Any") -> "Any":
             try:
                 _note(journal, known, sys._getframe(1))
             except Exception as error:
                 failed(journal, error)
-            return helper(*given)
+            return helper(*given, **named)
 
         return called
 

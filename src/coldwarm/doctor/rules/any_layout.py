@@ -73,7 +73,7 @@ def _spent_s(trace: ProcessTrace, name: str) -> float:
         for node in trace.sources.nodes(path)
         if isinstance(node, ast.Call) and called(node) == name
     }
-    return sum(seconds for spot, seconds in trace.spent if spot.stack[0] in sites)
+    return trace.spent_at(sites)
 
 
 RULE = Rule(

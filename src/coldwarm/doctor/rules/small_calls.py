@@ -276,12 +276,12 @@ def _yields(function: ast.AST) -> bool:
 
 def _of_object_mode(trace: ProcessTrace) -> Iterator[Finding]:
     """Name blocks of object mode in whose Python code a compiled function was seen."""
-    compiled = {one.site for one in trace.calls if one.framework == "numba"}
+    compiled = {one.site for one in trace.calls if one.framework == "numba" and one.site}
     compiled |= {one.site for one in trace.places_of("numba")}
     named: set[SourceLine] = set()
     times: dict[str, float] = defaultdict(float)
-    for spot, seconds in trace.spent:
-        if spot.stack[0] in compiled and spot.below and not spot.below.startswith("numba."):
+    for spot, seconds in trace.spots_at(compiled):
+        if spot.below and not spot.below.startswith("numba."):
             times[spot.below] += seconds
     for name, seconds in times.items():
         site = _block_that_calls(trace, name) if trace.is_worth(seconds) else None

@@ -119,9 +119,9 @@ def _passed(
     found: dict[str, int] = {}
     for parameter, given in zip(other.args.args, call.args, strict=False):
         name = ast.unparse(given)
-        for text, value in known.items():
-            if text == name or text.startswith((f"{name}.", f"len({name})")):
-                found[text.replace(name, parameter.arg, 1)] = value
+        for written, value in known.items():
+            if written == name or written.startswith((f"{name}.", f"len({name})")):
+                found[written.replace(name, parameter.arg, 1)] = value
         number = _value(function, given, known)
         if number is not None:
             found[parameter.arg] = number
