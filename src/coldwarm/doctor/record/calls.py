@@ -12,7 +12,6 @@ import time
 from _weakref import ref
 
 from coldwarm.doctor.record import sites
-from coldwarm.doctor.record.compiled_functions import described
 from coldwarm.doctor.record.dispatches import (
     CallSiteCounts,
     Dispatches,
@@ -489,6 +488,8 @@ class CallCounter:
         """Write once which type a function is given first."""
         kind = _type_of(first)
         if (id(called), kind) not in self._given:
+            from coldwarm.doctor.record.compiled_functions import described  # once Numba is here
+
             self._given.add((id(called), kind))
             function = described(sites.unwrapped(called), str(called.__name__))
             self._journal.write("given", function=function, first=kind)
