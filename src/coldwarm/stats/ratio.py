@@ -77,8 +77,8 @@ if TYPE_CHECKING:
 CONFIDENCE = 0.97
 _CONTRADICTED = 0.999
 """Of the intervals of two designs that contradict each other where they lie apart. With 97 %, two
-of 32 measurements of equal sides were called different: their rounds scatter by 8 %, where
-libraries use all processors."""
+of 22 measurements of equal sides were called different: their rounds scattered by 8 %, as they used
+all processors."""
 THRESHOLD = 0.02
 _FAR = {3: 4.0, 4: 2.0}
 """By so few rounds, how many times apart every one of them must put two sides to tell them apart:
@@ -216,7 +216,7 @@ def _of_rounds(values: Sequence[float], basis: Reason) -> Differences:
 _OF_TEMPLATE = 0.2
 """Share of the variance between forks that those of one template have in common. It was 0 to 0.26
 for five kinds of functions (``benchmarks/nested.py``), and with this one intervals of 97 % hold the
-truth in 93 % of draws at the largest (``benchmarks/coverage.py``)."""
+truth in 92.8 % of draws or more at the largest (``benchmarks/coverage.py``)."""
 
 
 def _of_shared(shared: Sequence[Shared], basis: Reason) -> Differences:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 _REASONS = {
     "doctor_signatures": "{function} is compiled for {n_signatures:# signature} when it is"
-    " defined, and {n_unused} of them cannot be used: the first argument of every call was"
-    " {given_names:list}",
+    " defined, and {n_unused} of them are not used: the first argument of each call that was seen"
+    " was {given_names:list}",
 }
 _CHANGES = {
     "numba-signatures-unused": "leave those signatures out; or leave all of them out, and Numba"
