@@ -11,7 +11,7 @@ import numpy as np
 
 
 def timed(kind: str, units: str, shape: str) -> Callable[[], object]:
-    """Return what does so many units of a kind, for an array of a shape such as ``96,96``."""
+    """Return what does so many units of a kind, for an array of a shape such as ``112,112``."""
     function = getattr(import_module(f"work_{kind}"), f"units_{units}")
     sizes = [*map(int, shape.split(","))]
     numbers = np.linspace(0.0, 1.0, prod(sizes)).reshape(sizes)

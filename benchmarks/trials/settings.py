@@ -38,7 +38,7 @@ class Kind:
 _WARM = {0.025: 205, 0.03: 206, 0.05: 210, 0.08: 216}
 KINDS: dict[str, Kind] = {
     "numpy": Kind("work_numpy.py", 200, _WARM, "1024"),
-    "threads": Kind("work_threads.py", 200, _WARM, "96,96"),
+    "threads": Kind("work_threads.py", 200, _WARM, "112,112"),
     "jax": Kind("work_jax.py", 200, _WARM, "4096", "jax"),
     "torch": Kind("work_torch.py", 200, _WARM, "2048", "torch"),
     "numba": Kind("work_numba.py", 200, _WARM, "1024"),

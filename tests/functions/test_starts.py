@@ -61,6 +61,43 @@ def test_starts_of_which_nothing_is_asked_are_made_together(desk: Desk) -> None:
     assert desk.command("validate", desk.out).code == 0
 
 
+IN_THREADS = """
+    import hashlib, threading
+
+    DATA = bytes(20_000_000)
+
+    def _twice():
+        note("call")
+        beside = threading.Thread(target=hashlib.sha256, args=(DATA,))
+        beside.start()
+        hashlib.sha256(DATA)
+        beside.join()
+        note("done")
+        return 1.0
+
+    def first():
+        return _twice()
+
+    def second():
+        return _twice()
+"""
+
+
+@pytest.mark.slow
+def test_functions_that_use_all_processors_are_called_and_started_one_by_one(desk: Desk) -> None:
+    """Their threads wait for each other, and in two processes at once for a very long time."""
+    desk.write("mine.py", SLOW_START + IN_THREADS)
+    done = desk.bench("mine.py:first", "mine.py:second", "--warm-only", "--max-rounds", "2")
+    assert done.code == 0, done.err
+    words = [line.split()[0] for line in (desk.path / "log").read_text().splitlines()]
+    calls = [one for one in words if one in {"call", "done"}]
+    assert calls == ["call", "done"] * (len(calls) // 2)
+    last_inspected = 1 + [at for at, one in enumerate(words) if one == "begin"][1]
+    starts = [one for one in words[last_inspected:] if one in {"begin", "end"}]
+    measured = starts[starts.index("begin") :]
+    assert measured == ["begin", "end"] * (len(measured) // 2)
+
+
 def test_a_start_that_is_measured_is_made_alone(desk: Desk) -> None:
     desk.write("mine.py", SLOW_START)
     done = desk.bench("mine.py:one", "mine.py:other")

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coldwarm.runner.case_list import BATCH_WINDOW_S, SHORT_CALL_S, batch_for, block_seconds
+from coldwarm.runner.case_list import (
+    BATCH_WINDOW_S,
+    SHORT_CALL_S,
+    batch_for,
+    block_seconds,
+    planned_calls,
+)
 
 
 @given(st.floats(0, 10))
@@ -35,3 +41,13 @@ def test_a_block_lasts_three_calls_or_as_wanted_within_a_bound(
     call_s: float, wanted_s: float, seconds: float
 ) -> None:
     assert block_seconds(call_s, wanted_s) == pytest.approx(seconds)
+
+
+@given(st.floats(1e-6, 1.0), st.floats(1.0, 2.0), st.floats(2.1, 1e6))
+def test_equal_sides_are_planned_alike_though_a_burst_struck_one(
+    call_s: float, burst: float, further: float
+) -> None:
+    looked = {"a": call_s, "b": call_s * burst, "slow": call_s * burst * further}
+    planned = planned_calls(looked)
+    assert planned["a"] == planned["b"] == looked["b"]
+    assert planned["slow"] == looked["slow"]

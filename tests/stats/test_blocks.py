@@ -264,6 +264,32 @@ def test_blocks_of_one_turn_are_paired_where_the_batches_differ() -> None:
     )
 
 
+def slow_at_first(number: int, n_calls: int) -> Observation:
+    """Return a process of which the first calls of each block are slower, as after another one."""
+    blocks = [
+        Block(
+            order=100 * number + turn,
+            start_s=1.0 + turn,
+            batch=1,
+            samples_s=[9e-3, 9e-3, 9e-3, 6e-3, 6e-3, 6e-3][:n_calls],
+            compiles=0,
+        )
+        for turn in range(8)
+    ]
+    return observed(number, cache_mode=WARM, also_modes=[], blocks=blocks, judgements=PROVED)
+
+
+@pytest.mark.parametrize("n_calls", [3, 4, 5, 6])
+def test_the_first_calls_of_a_block_weigh_as_much_in_a_longer_one(n_calls: int) -> None:
+    """Equal programs of which one had blocks of six calls, the other of four, are equal."""
+    ours = [slow_at_first(number, n_calls) for number in range(6)]
+    theirs = [slow_at_first(number, 6) for number in range(6)]
+    found = log_ratios(warm_processes(ours), warm_processes(theirs))
+    assert found is not None
+    assert {value for pairs in found.values() for value in pairs} == {0.0}
+    assert compare_case("baseline", theirs, ours, [WARM])[0].verdict == "same"
+
+
 def test_a_process_that_ran_alone_is_not_paired() -> None:
     rng = np.random.default_rng(5)
     flat = np.ones(N_BLOCKS)

@@ -4,9 +4,11 @@ It is called twice in a process of its own, untimed by anything that is publishe
 first output is what the other candidates are checked against, if it is the reference.
 """
 
+import fcntl
 import os
 import sys
 import time
+from contextlib import contextmanager
 
 from coldwarm.frameworks import opened
 from coldwarm.frameworks.base import versions
@@ -25,11 +27,42 @@ from coldwarm.wire import TYPE_CHECKING
 from coldwarm.worker import gate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
 
 _now_ns = time.perf_counter_ns  # as it was before a program could replace it
+
+
+_BESIDE = 0.25
+"""Share of a call that the main thread and others use of processors where they compute at once."""
+
+
+_WAITS_S, _LOOKS_S = 1.0, 0.005
+"""How long a call waits for those of other candidates at most, and how often it looks."""
+
+
+@contextmanager
+def _alone(answer: "str | None") -> "Iterator[None]":
+    """Wait for calls of other candidates, whose answers lie in the same folder, but not for long.
+
+    Where calls use all processors, those of two processes at once may take many times as long.
+    """
+    if answer is None:
+        yield
+        return
+    lock, until_s = os.open(os.path.dirname(answer), os.O_RDONLY), time.monotonic() + _WAITS_S
+    try:
+        while time.monotonic() < until_s:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                time.sleep(_LOOKS_S)
+        yield
+    finally:
+        fcntl.flock(lock, fcntl.LOCK_UN)  # a child that goes on may have it open, too
+        os.close(lock)
 
 
 def _used_s() -> float:
@@ -72,6 +105,8 @@ class _Inspection:
         self.call_ns = self.busy_ns = 0
         """Time of the last call, and of that at most the processor time that it used: on a busy
         machine, and while files are read for the first time, it waits for others."""
+        self.in_threads = False
+        """Whether other threads, or processes, computed beside this one in the last call."""
 
     def prepare(self) -> "tuple[Callable[..., Any], arguments.Call, int]":
         """Return the function, its call, and how many new-shape calls there are.
@@ -89,9 +124,10 @@ class _Inspection:
             return found, transfer.read(self.spec["arguments"]), 0
         signature = target.CallSignatureReader(found)
         if not inputs and signature.bind is not None and not signature.wanted:
-            begin_ns = _now_ns()
-            given = found()
-            self.first_ns = _now_ns() - begin_ns
+            with _alone(self.job["answer"]):
+                begin_ns = _now_ns()
+                given = found()
+                self.first_ns = _now_ns() - begin_ns
             first = given[0] if isinstance(given, tuple | list) and given else given
             if callable(first):
                 self.kind = "factory"
@@ -136,7 +172,7 @@ class _Inspection:
         mutates = call.gone or values.digest(list(call.flat)) != before
         compiles = self.backend.compiles_so_far()
         repeats = values.OutputValues(self._called(function, spare)).digest() == answer.digest()
-        compiled = self.backend.compiles_so_far()
+        in_threads, compiled = self.in_threads, self.backend.compiles_so_far()
         counters, kind = self.backend.counters(), self._precision(answer, call)
         again = None if compiled is None or compiles is None else compiled - compiles
 
@@ -158,6 +194,7 @@ class _Inspection:
             "doubt": self.doubt,
             "precision": kind,
             "compiled_again": again,
+            "in_threads": in_threads,
             "further": further,
             "device": device,
             "counters": counters,
@@ -217,10 +254,17 @@ class _Inspection:
         )
 
     def _called(self, function: "Any", call: "arguments.Call") -> "Any":
-        begin_ns, began_s = _now_ns(), _used_s()
+        with _alone(self.job["answer"]):
+            return self._called_alone(function, call)
+
+    def _called_alone(self, function: "Any", call: "arguments.Call") -> "Any":
+        begin_ns, began_s, own_s = _now_ns(), _used_s(), time.thread_time()
         out = function(*call.positional, **call.named)
         unfinished.wait(out)
         self.call_ns = _now_ns() - begin_ns
+        own_s = time.thread_time() - own_s
+        beside_s = _used_s() - began_s - own_s
+        self.in_threads = min(own_s, beside_s) > _BESIDE * self.call_ns / 1e9
         self.busy_ns = min(self.call_ns, int(1e9 * (_used_s() - began_s)))
         self.backend.refuse_pending()
         doubt = self.backend.doubted(out, self.call_ns / 1e9)

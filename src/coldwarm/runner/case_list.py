@@ -32,6 +32,8 @@ _BLOCK_S, _BLOCKS_OF_RUN, BLOCKS = 0.02, 8, 24
 """Short blocks that alternate, so that a neighbour's burst falls on all candidates. So many in the
 first process of a case, and in others at most; more in a bench, for its finer verdicts."""
 _LONGEST_BLOCK_S = 2.0
+_ALIKE = 2.0
+"""How many times as long calls may be that have blocks of the same length."""
 
 
 def batch_for(call_s: float) -> int:
@@ -44,6 +46,18 @@ def batch_for(call_s: float) -> int:
 def block_seconds(call_s: float, wanted_s: float) -> float:
     """Return how long a block lasts: as wanted, or three calls where those are longer."""
     return min(max(wanted_s, 3 * call_s), _LONGEST_BLOCK_S)
+
+
+def planned_calls(call_s: Mapping[str, float]) -> dict[str, float]:
+    """Return for each case how many seconds a call is planned with: the longest of what is alike.
+
+    A burst may strike the calls that the plan is made of. Sides of which one had longer blocks for
+    that, or other batches, differ by it, as the first call after another process is slower.
+    """
+    return {
+        name: max(other for other in call_s.values() if other <= _ALIKE * seconds)
+        for name, seconds in call_s.items()
+    }
 
 
 COLD: tuple[CacheMode, ...] = ("cold_process_cold_cache", "cold_process_warm_cache")
@@ -150,9 +164,11 @@ class Case:
     wrote: frozenset[str] = frozenset()
     """Files that its inspection wrote and that can be missing for a process."""
     inspected_s: float | None = None
+    """The seconds that the process ran that inspected it; ``None``: none did."""
     inspected_call_s: float | None = None
     """Time of making and calling it for the first time when it was inspected."""
-    """The seconds that the process ran that inspected it; ``None``: none did."""
+    in_threads: bool = False
+    """Whether other threads computed beside its main thread when it was inspected."""
     new_shapes: bool = False
     """Whether its fresh processes also call it with other shapes."""
     shares_inputs: bool = True

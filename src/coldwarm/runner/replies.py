@@ -441,6 +441,8 @@ class Inspection(Record, frozen=True, kw_only=True, forbid_unknown_fields=False,
     """The type whose precision its numbers have; empty: it has none with a point."""
     compiled_again: Count | None = None
     """Programs that a second call with the same arguments compiled."""
+    in_threads: bool = False
+    """Whether other threads computed beside its main thread in a second call."""
     before: list[str] = msgspec.field(default_factory=list)
     """Files that it read, that were there before it, and that are no part of an installation."""
     wrote: list[str] = msgspec.field(default_factory=list)

@@ -38,6 +38,7 @@ from coldwarm.runner.case_list import (
     BLOCK_LIMIT,
     batch_for,
     block_seconds,
+    planned_calls,
 )
 from coldwarm.runner.harness import MOST_TRIES
 from coldwarm.runner.identifying import observation_without
@@ -388,9 +389,10 @@ class Rounds:
     def _together(self, cases: Sequence[Case], round_: int) -> list[Slot]:
         """Return the slots that may start together: only their warm calls are asked for.
 
-        Not on a GPU, whose memory each start may take.
+        Not on a GPU, whose memory each start may take, and not where first calls use all
+        processors: with those of another process beside them they take many times as long.
         """
-        if any(case.device == "gpu" for case in cases):
+        if any(case.device == "gpu" or case.in_threads for case in cases):
             return []
         return [
             self._slot(case, WARM, round_, persistent=True)
@@ -564,6 +566,8 @@ class _Turns:
     failed: Failed
     _call_s: dict[str, float] = field(default_factory=dict)
     """Case to a rough duration of a warm call."""
+    _planned_s: dict[str, float] = field(default_factory=dict)
+    """Case to the duration that its blocks are planned with in this round."""
     _warmup_s: dict[str, float] = field(default_factory=dict)
     """Case to the shortest warm-up of its processes that became steady: what the program does
     by itself happens in all of them, and what its neighbours do makes it longer in some."""
@@ -582,6 +586,8 @@ class _Turns:
 
     def run(self, live: list[Running], shuffle: Shuffle) -> list[Running]:
         """Alternate the further blocks in random order; return the processes that lasted."""
+        names = [running.slot.case.id for running in live]
+        self._planned_s = planned_calls({name: self._call_s[name] for name in names})
         one_each = all(_in_one_processor(running.blocks[0]) for running in live)
         counts = self._counts(live)
         allowed = self.place.options.affinity if one_each else []
@@ -619,7 +625,11 @@ class _Turns:
         return made
 
     def _seconds(self, running: Running) -> float:
-        return block_seconds(self._call_s[running.slot.case.id], self.place.options.block_s)
+        return block_seconds(self._planned(running), self.place.options.block_s)
+
+    def _planned(self, running: Running) -> float:
+        name = running.slot.case.id
+        return self._planned_s.get(name, self._call_s[name])
 
     def _counts(self, live: Sequence[Running]) -> dict[str, int]:
         """Return how many blocks each case has."""
@@ -635,7 +645,7 @@ class _Turns:
         for running in live:
             name = running.slot.case.id
             if self._looks_late(running):
-                late = _first_count(self._seconds(running), self._call_s[name], options)
+                late = _first_count(self._seconds(running), self._planned(running), options)
                 counts[name] = max(counts[name], late)
         return counts
 
@@ -643,9 +653,12 @@ class _Turns:
         """Say whether a process is to show what calls do late.
 
         The first one of its case is, and all where some calls are far slower than most. Of a
-        deterministic run, whose plan depends on nothing seen, those of the first round.
+        deterministic run, whose plan depends on nothing seen, those of the first round; also where
+        a time budget goes into calls in turns, as these show a ratio sooner.
         """
-        if self.place.options.deterministic:
+        options = self.place.options
+        in_turns = options.time_budget_s is not None and bool(running.slot.shared)
+        if options.deterministic or in_turns:
             return running.slot.round == 0
         return running.slot.case.id not in self._even
 
@@ -679,7 +692,7 @@ class _Turns:
 
     def _block(self, running: Running, bound_to: int | None, at_most_s: float = math.inf) -> Block:
         case = running.slot.case
-        batch = batch_for(self._call_s[case.id]) if case.batches else 1
+        batch = batch_for(self._planned(running)) if case.batches else 1
         seconds = min(at_most_s, self._seconds(running))
         if bound_to is not None:
             running.bind([bound_to])

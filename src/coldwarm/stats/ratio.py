@@ -360,6 +360,8 @@ def beyond(comparison: Comparison, limit: float | None) -> float | None:
 
 _QUARTILE_RANGE = 1.349
 """Quartile range of normal values, in standard deviations."""
+_ALIKE = 2
+"""How many times as many calls blocks may have that are compared call by call."""
 _FEWEST_PAIRS = 3
 """Pairs of blocks in a round below which its samples say more than its blocks."""
 
@@ -453,7 +455,7 @@ def _of_round(ours: WarmProcess, theirs: WarmProcess) -> list[float]:
     steady = [place for place in places if place >= start]
     kept = steady if len(steady) >= _FEWEST_PAIRS else places
     pairs = [(first[place], second[place]) for place in kept]
-    middles = [(_median(a), _median(b)) for a, b in pairs if a.bound_to == b.bound_to]
+    middles = [_same_calls(a, b) for a, b in pairs if a.bound_to == b.bound_to]
     return [float(np.log(mine / other)) for mine, other in middles if mine > 0 and other > 0]
 
 
@@ -479,6 +481,18 @@ def _first_steady(process: WarmProcess) -> int:
         return 0
     ends = list(accumulate(len(block.samples_s) for block in process.observation.blocks))
     return next((place for place in _by_place(process) if ends[place] > process.warmup), 0)
+
+
+def _same_calls(ours: Block, theirs: Block) -> tuple[float, float]:
+    """Return the medians of two blocks over as many calls of each from its beginning on.
+
+    The first call after another process has run is slower, and weighs more in a block with fewer.
+    Where one of them has far more calls, all count.
+    """
+    fewer, more = sorted((len(ours.samples_s), len(theirs.samples_s)))
+    n = fewer if more <= _ALIKE * fewer else more
+    first, second = (float(np.median(one.samples_s[:n])) for one in (ours, theirs))
+    return first, second
 
 
 def _median(block: Block) -> float:

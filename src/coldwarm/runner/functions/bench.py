@@ -399,6 +399,7 @@ def _cases(candidates: Sequence[Inspected], reference: str, setting: Setting) ->
                 wrote=frozenset(inspected.wrote),
                 inspected_s=one.took_s,
                 inspected_call_s=inspected.first_s,
+                in_threads=inspected.in_threads,
             )
         )
     return made
