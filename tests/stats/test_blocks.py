@@ -152,6 +152,19 @@ def test_a_fork_is_a_process_that_called_both() -> None:
     assert (basis.code, basis.values) == ("forked_processes", told)
 
 
+@pytest.mark.parametrize("n", [60, 61, 63])
+def test_a_call_may_cost_more_for_being_the_second_of_its_turn(n: int) -> None:
+    """Both sides are so in every other turn, and their ratio is that of equal places."""
+    seen = sharing(process(np.random.default_rng(2), 0, np.ones(N_BLOCKS)), "b", 1.0, n)
+    second = np.where(np.arange(n) % 2, 1.2, 1.0)
+    own_s, other_s = 1e-3 * second, 1.03e-3 * (2.2 - second)
+    (turns,) = seen.shared_calls
+    turns = replace(turns, own_s=own_s.tolist(), other_s=other_s.tolist())
+    sides = [replace(seen, case="a", shared_calls=[turns])], [replace(seen, case="b")]
+    (found,) = shared_ratios(*(warm_processes(one) for one in sides))
+    assert found.log_ratio == pytest.approx(-np.log(1.03))
+
+
 def test_forks_of_one_template_count_for_less_than_processes_of_their_own() -> None:
     values = np.random.default_rng(5).normal(0, 0.005, 12)
     rounds = {"0": [0.0], "1": [0.01]}

@@ -519,8 +519,9 @@ class NumbaGiven(_Row, tag="given"):
 
 
 class Jacobian(_Row, tag="jacobian"):
-    """A Jacobian that was taken in JAX, for how many numbers."""
+    """A Jacobian that was taken, for how many numbers."""
 
+    framework: str
     by: str
     """``jacfwd`` or ``jacrev``."""
     stack: list[SourceLine]

@@ -215,7 +215,7 @@ class _Inspection:
     def write_moves(self) -> None:
         """Write how far each number moves beside the answer that is there."""
         function, call, _ = self.prepare()
-        answer_of = _by_place(self.backend.finishing(function), call.keywords)
+        answer_of = _by_place(self.backend.finishing(function), call.keywords, self.job["answer"])
         path, kind = self.job["answer"], self.job["precision"]
         answers, _ = gate.stored(path)
         again = values.on_host(answer_of(call.copied().flat))
@@ -244,7 +244,7 @@ class _Inspection:
 
     def _write_others(self, function: "Callable[..., Any]", kind: str) -> None:
         """Write the answers to other data, and how far their numbers move, beside the answer."""
-        call = _by_place(function, self.backend.keywords)
+        call = _by_place(function, self.backend.keywords, self.job["answer"])
         other_calls.write_answers(
             self.job["answer"],
             call,
@@ -300,14 +300,18 @@ class _Inspection:
 
 
 def _by_place(
-    function: "Callable[..., Any]", keywords: "tuple[str, ...]"
+    function: "Callable[..., Any]", keywords: "tuple[str, ...]", answer: "str | None"
 ) -> "Callable[[tuple[Any, ...]], Any]":
-    """Return what calls a function with all arguments in order, and waits for its result."""
+    """Return what calls a function with all arguments in order, and waits for its result.
+
+    Each time while no other candidate does, whose ``answer`` lies in the same folder.
+    """
 
     def call(flat: "tuple[Any, ...]") -> "Any":
         n = len(flat) - len(keywords)
-        out = function(*flat[:n], **dict(zip(keywords, flat[n:], strict=True)))
-        unfinished.wait(out)
+        with _alone(answer):
+            out = function(*flat[:n], **dict(zip(keywords, flat[n:], strict=True)))
+            unfinished.wait(out)
         return out
 
     return call

@@ -48,14 +48,15 @@ class Estimates:
     def expected_s(self, case: Case, mode: CacheMode) -> float:
         """Return the seconds that a mode's next process of a case will probably run.
 
-        Where it has none to go by, the same candidate's dearest of the same workload counts,
+        Where it has none to go by, its inspection counts, in proportion to those of others; of
+        what was not inspected, the same candidate's dearest of the same workload,
         then the median of its other workloads, then what such a backend costs anywhere.
         """
         known = self.known_s(case, mode)
         if known is not None:
             return known
         if case.inspected_s is not None:
-            return case.inspected_s
+            return case.inspected_s * self._of_inspected(mode)
         alike = [other for other in self.cases if other.candidate == case.candidate]
         near = self._measured(alike, mode, case.workload.name)
         if near:
@@ -64,6 +65,12 @@ class Estimates:
         if far:
             return statistics.median(far)
         return _COMPILING_S if case.backend.compiles else _EAGER_S
+
+    def _of_inspected(self, mode: CacheMode) -> float:
+        """Return how many times as long as its inspection a process runs, as others have shown."""
+        ran = [(self.known_s(one, mode), one.inspected_s) for one in self.cases]
+        shares = [known / inspected for known, inspected in ran if known and inspected]
+        return statistics.median(shares) if shares else 1.0
 
     def missing(self, members: Sequence[Case], round_: int) -> Wanted:
         """Return, for each mode, the cases that lack their process of a round that all have."""

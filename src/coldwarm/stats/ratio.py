@@ -414,7 +414,7 @@ def _in_turns(
     for one in own:
         order = one.observation.order
         kept = [
-            Shared(float(np.median(np.log(_settled(turns)))), turns.started_from_template, order)
+            Shared(_of_both_orders(_settled(turns)), turns.started_from_template, order)
             for turns in one.observation.shared_calls
             if turns.other in names and turns.compiles == 0 and turns.own_s
         ]
@@ -423,9 +423,20 @@ def _in_turns(
         yield from ((order, found) for found in kept if found.forked)
 
 
+def _of_both_orders(logs: np.ndarray[Any, Any]) -> float:
+    """Return the log-ratio of turns in which each side was first in every other one.
+
+    A call costs more or less for being the second, so that the turns have two levels: of each, the
+    median. The median of all lies somewhere between them.
+    """
+    orders = [one for one in (logs[::2], logs[1::2]) if len(one)]
+    return float(np.mean([np.median(one) for one in orders]))
+
+
 def _settled(turns: SharedCalls) -> np.ndarray[Any, Any]:
-    """Return the ratios of the turns that count."""
-    return np.divide(turns.own_s, turns.other_s)[int(len(turns.own_s) * _SETTLED) :]
+    """Return the logarithms of the ratios of the turns that count."""
+    ratios = np.divide(turns.own_s, turns.other_s)[int(len(turns.own_s) * _SETTLED) :]
+    return np.asarray(np.log(ratios))
 
 
 def scatter(ours: Sequence[Block], theirs: Sequence[Block] | None) -> float | None:

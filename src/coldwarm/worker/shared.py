@@ -39,7 +39,7 @@ _LONGEST_NS = 5 * 10**7
 """Calls that are longer are not made here: so few would tell nothing."""
 _DEAR_IMPORT_NS = 5 * 10**8
 """How long importing takes at least where forks of a template stand for further processes."""
-_FORKS_NS = 3 * 10**8
+_FORKS_NS = 5 * 10**8
 """How long the turns of a fork take."""
 _LATE_S = 5
 """By how much a fork may be slower than twice what it took in the process, until it is ended."""

@@ -1,4 +1,4 @@
-"""Jacobians that are taken in JAX: by rows or by columns, and how many there are of each."""
+"""Jacobians taken in JAX and PyTorch: by rows or columns, and how many of each there are."""
 
 import sys
 
@@ -49,6 +49,66 @@ def followed(journal: "Journal") -> "Callable[[], None]":
     return stop
 
 
+_OF_TORCH = "torch._functorch.eager_transforms"
+_BASIS, _FORWARD = "_chunked_standard_basis_for_", "_jvp_with_argnums"
+"""Functions of PyTorch that are called while one is taken: by ``jacrev``, and by ``jacfwd``."""
+
+
+def followed_in_torch(journal: "Journal") -> "Callable[[], None]":
+    """Write of each Jacobian of ``torch.func`` from now on; return what ends that."""
+    space: Any = sys.modules.get(_OF_TORCH)
+    known: set[Any] = set()
+    kept = {name: getattr(space, name) for name in (_BASIS, _FORWARD) if hasattr(space, name)}
+
+    def noted(name: str) -> "Any":
+        def called(*given: "Any", **named: "Any") -> "Any":
+            found = kept[name](*given, **named)
+            try:
+                _note_torch(journal, known, name, sys._getframe(1), found)
+            except Exception as error:
+                failed(journal, error)
+            return found
+
+        return called
+
+    replaced = {name: noted(name) for name in kept}
+    for name, helper in replaced.items():
+        setattr(space, name, helper)
+
+    def stop() -> None:
+        for name, helper in replaced.items():
+            if getattr(space, name) is helper:
+                setattr(space, name, kept[name])
+
+    return stop
+
+
+def _note_torch(
+    journal: "Journal", known: "set[Any]", name: str, frame: "FrameType", found: "Any"
+) -> None:
+    """Write once of a Jacobian at a line."""
+    by, wanted = ("jacrev", "flat_primals") if name == _BASIS else ("jacfwd", "flat_primals_numels")
+    held: dict[str, Any] = {}
+    below: FrameType | None = frame
+    for _ in range(_NEAR):
+        if below is None:
+            return
+        if below.f_code.co_qualname.startswith(f"{by}.") and wanted in below.f_locals:
+            held = below.f_locals
+            break
+        below = below.f_back
+    if not held:
+        return
+    if name == _BASIS:
+        inputs = sum(int(one.numel()) for one in held["flat_primals"])
+        outputs = sum(held["flat_output_numels"])
+    else:
+        leaves = sys.modules["torch"].utils._pytree.tree_leaves(found[1])
+        inputs = sum(held["flat_primals_numels"])
+        outputs = sum(int(one.numel()) for one in leaves)
+    _write(journal, known, "torch", by, (inputs, outputs), below)
+
+
 def _note(journal: "Journal", known: "set[Any]", frame: "FrameType | None") -> None:
     """Write once of a Jacobian at a line, where its sizes are known by now."""
     for _ in range(_NEAR):
@@ -60,11 +120,24 @@ def _note(journal: "Journal", known: "set[Any]", frame: "FrameType | None") -> N
         return
     by = frame.f_code.co_qualname.partition(".")[0]
     sizes = _size(held["dyn_args"]), _size(held["y"])
+    _write(journal, known, "jax", by, sizes, frame)
+
+
+def _write(  # noqa: PLR0913, PLR0917 - what is told of a Jacobian
+    journal: "Journal",
+    known: "set[Any]",
+    framework: str,
+    by: str,
+    sizes: "tuple[int, int]",
+    frame: "FrameType | None",
+) -> None:
     stack = sites.stack(frame)
     key = by, sizes, tuple(stack)
     if stack and key not in known:
         known.add(key)
-        journal.write("jacobian", by=by, stack=stack, n_inputs=sizes[0], n_outputs=sizes[1])
+        n_inputs, n_outputs = sizes
+        told = {"framework": framework, "n_inputs": n_inputs, "n_outputs": n_outputs}
+        journal.write("jacobian", by=by, stack=stack, **told)
 
 
 def _size(tree: "Any") -> int:

@@ -13,6 +13,7 @@ from coldwarm.doctor.record import compiled_functions, sites
 from coldwarm.doctor.record.compiled_functions import ClosureVariables, apportioned
 from coldwarm.doctor.record.journal import failed
 from coldwarm.doctor.record.numba_warnings import NumbaWarnings
+from coldwarm.doctor.record.object_mode import ObjectModeBlocks
 from coldwarm.doctor.record.signatures import VALUES
 from coldwarm.frameworks.numba import NumbaWatch, forget
 from coldwarm.wire import TYPE_CHECKING
@@ -199,6 +200,7 @@ class NumbaCompiles:
         self._journal = journal
         self._watch = NumbaWatch()
         self._warnings = NumbaWarnings(journal)
+        self._blocks = ObjectModeBlocks(journal)
         self._depth = 0
         self._open: tuple[int, float] | None = None
         self._silent: int | None = None
@@ -219,6 +221,7 @@ class NumbaCompiles:
 
         self._watch.install()
         self._warnings.begin()
+        self._blocks.begin()
 
         class NumbaListener(event.Listener):  # type: ignore[misc] # Numba has no types
             def __init__(
@@ -248,6 +251,11 @@ class NumbaCompiles:
             forget(event, kind, listener)
         self._watch.uninstall()
         self._warnings.end()
+        self._blocks.end()
+
+    def forget(self) -> None:
+        """Begin anew in a process that was forked."""
+        self._blocks.forget()
 
     def on_lock(self, _data: "dict[str, Any]") -> None:
         """Note that a function is asked for that is not in memory."""

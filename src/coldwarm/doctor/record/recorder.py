@@ -112,6 +112,8 @@ class Recorder:
         self._calls: CallCounter | None = None
         self._compiles: dict[str, Any] = {}
         """By framework, what follows it."""
+        self._ends: list[Callable[[], None]] = []
+        """What takes off all else that follows something."""
         self._versions: dict[str, dict[str, str]] = {}
         self._awaited: Awaited | None = None
         self._leave_imports: Callable[[], None] | None = None
@@ -122,6 +124,7 @@ class Recorder:
         told = {
             "jax": self._jax,
             "torch": self._embeddings,
+            "torch._functorch.eager_transforms": self._jacobians,
             "torch._dynamo": self._torch,
             "numba": self._numba,
             "timeit": self._timeit,
@@ -167,6 +170,8 @@ class Recorder:
             self._awaited.end()
         for one in self._compiles.values():
             _quietly(self.journal, one.end)
+        while self._ends:
+            _quietly(self.journal, self._ends.pop())
 
     def follow_calls(self) -> None:
         """Follow calls too, where this Python can."""
@@ -288,6 +293,11 @@ class Recorder:
             self._compiles["embeddings"] = embeddings
             self.looks.also = embeddings.look
 
+    def _jacobians(self) -> None:
+        from coldwarm.doctor.record import jacobians
+
+        self._ends.append(jacobians.followed_in_torch(self.journal))
+
     def _numba(self) -> None:
         from coldwarm.doctor.record.numba_compiles import NumbaCompiles
 
@@ -313,8 +323,9 @@ class Recorder:
         self.looks = None  # it looked at the first process
         if self._calls is not None:
             self._calls.forget()
-        if self.stages is not None:
-            self.stages.forget()
+        for one in self._compiles.values():
+            if hasattr(one, "forget"):
+                one.forget()
         for one in self.journal.readers:
             one.restart(self)
         if self.stays:

@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 
 _REASONS = {
-    "doctor_by_rows": "jax.jacrev goes back once for each of {n_outputs:# output}; jax.jacfwd"
-    " goes forward once for each of {n_inputs:# input}, which are fewer",
-    "doctor_by_columns": "jax.jacfwd goes forward once for each of {n_inputs:# input}; jax.jacrev,"
-    " or jax.grad for a single number, goes back once for each of {n_outputs:# output}",
+    "doctor_by_rows": "{function} goes back once for each of {n_outputs:# output}; {other} goes"
+    " forward once for each of {n_inputs:# input}, which are fewer",
+    "doctor_by_columns": "{function} goes forward once for each of {n_inputs:# input}; {other}, or"
+    " grad for a single number, goes back once for each of {n_outputs:# output}",
 }
 _ADVICE = {
-    "doctor_by_rows": "use jax.jacfwd here, which gives the same numbers up to rounding",
-    "doctor_by_columns": "use jax.jacrev here, or jax.grad for a single number: the same numbers"
-    " up to rounding. It cannot go back through a lax.while_loop",
+    "doctor_by_rows": "use jacfwd here, which gives the same numbers up to rounding",
+    "doctor_by_columns": "use jacrev here, or grad for a single number: the same numbers up to"
+    " rounding. In JAX, it cannot go back through a lax.while_loop",
 }
-_CHANGES = {"jacobian-direction": "use the other of jax.jacfwd and jax.jacrev"}
+_CHANGES = {"jacobian-direction": "use the other of jacfwd and jacrev"}
 _MANY, _TIMES = 64, 8
 """Least passes to be reported, and how many times as many as the other way takes."""
 
@@ -41,10 +41,14 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
         if row.n_passes < max(_MANY, _TIMES * row.n_of_other) or not _matters(trace, row):
             continue
         code = "doctor_by_rows" if row.by == "jacrev" else "doctor_by_columns"
+        space = "torch.func" if row.framework == "torch" else "jax"
+        other = "jacfwd" if row.by == "jacrev" else "jacrev"
+        names = {"function": f"{space}.{row.by}", "other": f"{space}.{other}"}
         yield trace.finding(
             "jacobian-direction",
             row.stack[0],
-            because(code, n_inputs=row.n_inputs, n_outputs=row.n_outputs),
+            because(code, n_inputs=row.n_inputs, n_outputs=row.n_outputs, **names),
+            framework=row.framework,
             no_figure=because("doctor_untimed"),
         )
 

@@ -77,7 +77,8 @@ _COLLECTS = {"gc.collect", "torch.cuda.empty_cache"}
 _COSTLY = frozenset(
     (
         *("sparse_coo_tensor", "sparse_csr_tensor", "cholesky", "inv", "pinv", "eigh", "eig"),
-        *("svd", "qr", "lu_factor", "splu", "factorized", "cho_factor"),
+        *("svd", "qr", "lu_factor", "splu", "factorized", "cho_factor", "inverse", "matrix_exp"),
+        *("to_sparse", "to_sparse_csr", "to_sparse_csc", "to_sparse_coo", "coalesce", "to_dense"),
     )
 )
 """Functions that compute long for what they are given."""
@@ -242,8 +243,11 @@ def _constants(trace: ProcessTrace, seen: _Seen) -> Iterator[Finding]:
             given = given or call.args[1:2]
         elif function not in _COSTLY:
             continue
-        if ast.unparse(call.func).partition(".")[0] in _OF_THE_HOST:
+        package = ast.unparse(call.func).partition(".")[0]
+        if package in _OF_THE_HOST:
             continue
+        if package not in _PACKAGES and isinstance(call.func, ast.Attribute):
+            given = [call.func.value, *given]  # a method of what may change
         if not all(map(_depends_on_values_alone, given)):
             continue
         names = sorted({name for one in given for name in _values(one)})

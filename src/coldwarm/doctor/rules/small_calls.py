@@ -31,8 +31,8 @@ _REASONS = {
     "doctor_class_calls": "this loop of Python's uses methods or attributes of a class under"
     " @jitclass: each use is a call of compiled code through Python; about {spent_s:time} were"
     " spent at this line",
-    "doctor_block_in_loop": "a loop of {function}, which is compiled, goes back to Python here in"
-    " each turn: about {spent_s:time} were spent in going to and fro",
+    "doctor_block_in_loop": "compiled code, {function}, goes back to Python here {n_calls:# time}:"
+    " about {spent_s:time} were spent in going to and fro",
     "doctor_stencil": "a function under @stencil is called from Python, and is compiled anew in"
     " each call: about {spent_s:time} were spent there",
     "doctor_callback": "SciPy calls {function} through Python for each value: about"
@@ -97,6 +97,9 @@ _HEADER_SHARE = 0.003
 """Share of a line's seconds that its loop's header takes at least where its turns are short."""
 _BACK = "numba._numba_unpickle"
 """What each block of object mode begins with."""
+_VISIT_S = 1e-5
+"""Longest time of going to Python and back. While compiled code runs nobody can look, so that its
+time is that of the next block."""
 _STENCIL = "numba.StencilFunc.__call__"
 _LOW_LEVEL = {"quad", "nquad", "dblquad", "tplquad", "generic_filter", "generic_filter1d"}
 """Functions of SciPy's that take a function as an address."""
@@ -293,48 +296,17 @@ def _of_object_mode(trace: ProcessTrace) -> Iterator[Finding]:
 
 
 def _of_blocks(trace: ProcessTrace, named: set[SourceLine]) -> Iterator[Finding]:
-    """Name blocks of object mode that a compiled loop goes through again and again."""
-    found: dict[str, float] = defaultdict(float)
-    functions = {(one.site, one.name) for one in trace.places_of("numba")}
-    functions |= {
-        (one.site, one.short_name) for one in trace.calls if one.framework == "numba" and one.site
-    }
-    for spot, seconds in trace.spent:
-        if spot.below == _BACK:
-            for name in {name for site, name in functions if site == spot.stack[0]}:
-                found[name] += seconds
-    for path in trace.sources.paths:
-        for function in trace.sources.nodes(path):
-            if not isinstance(function, ast.FunctionDef) or function.name not in found:
-                continue
-            block, seconds = _block_in_loop(function), found[function.name]
-            site = trace.line_at(path, block.lineno) if block is not None else None
-            if site is not None and site not in named and trace.is_worth(seconds):
-                says = because("doctor_block_in_loop", function=function.name, spent_s=seconds)
-                yield _finding(trace, "numba-object-mode", site, says)
-
-
-def _block_in_loop(function: ast.FunctionDef) -> ast.With | None:
-    """Return a block of object mode in a loop that does little else.
-
-    While compiled code runs nobody can look, so that its time is that of the next block: where a
-    turn does more than the block, the two cannot be told apart.
-    """
-    for loop in ast.walk(function):
-        if not isinstance(loop, (ast.For, ast.While)):
-            continue
-        blocks = [one for one in ast.walk(loop) if isinstance(one, ast.With)]
-        inside = {id(one) for block in blocks for one in ast.walk(block)}
-        rest = [one for row in loop.body for one in ast.walk(row) if id(one) not in inside]
-        works = any(
-            isinstance(one, (ast.For, ast.While, ast.ListComp))
-            or (isinstance(one, ast.Call) and not _is_simple(one))
-            for one in rest
-        )
-        found = next(filter(_is_object_mode, blocks), None)
-        if found is not None and not works:
-            return found
-    return None
+    """Name blocks of object mode that compiled code goes through again and again."""
+    blocks = trace.places_of("object_mode")
+    n_visits = sum(one.n for one in blocks)
+    looked_s = sum(seconds for spot, seconds in trace.spent if spot.below == _BACK)
+    for one in blocks:
+        spent_s = min(looked_s / n_visits, _VISIT_S) * one.n
+        if one.site not in named and trace.is_worth(spent_s):
+            says = because(
+                "doctor_block_in_loop", function=one.name, n_calls=one.n, spent_s=spent_s
+            )
+            yield _finding(trace, "numba-object-mode", one.site, says)
 
 
 def _is_simple(call: ast.Call) -> bool:

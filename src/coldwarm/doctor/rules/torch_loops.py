@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
 from coldwarm.doctor.source_code import called, variables
+from coldwarm.doctor.tensor_names import TensorNames
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -36,9 +37,6 @@ _CHANGES = {
 }
 _SCALARS = {"float", "int", "bool", "item", "sqrt", "exp", "log", "sin", "cos", "atan2", "isnan"}
 """Functions that are given single numbers, as those of ``math``."""
-_OF_TENSORS = {"detach", "requires_grad_", "unsqueeze", "squeeze", "backward", "new_zeros", "cpu"}
-"""Methods that arrays of NumPy don't have."""
-_KEYWORDS = {"dim", "keepdim", "requires_grad", "device", "generator"}
 _PARAMETRIZED = "torch.parametrize"
 _GRADIENTS = {"backward", "grad", "step"}
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -53,13 +51,15 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
         spent[spot.stack[0]] += seconds * is_torch
         computed[spot.stack[0]] += seconds * (spot.below == _PARAMETRIZED)
     yield from _parametrized(trace, computed)
+    tensors: TensorNames | None = None
     for site, seconds in spent.items():
         loop = _loop(trace, site) if trace.is_worth(seconds) else None
         if loop is None or not _uses_torch(trace, site.path):
             continue
         statement = trace.sources.statement(site.path, site.line)
         turning = variables(loop.target)
-        element = _element(trace, site, statement, turning)
+        tensors = tensors or TensorNames(trace.sources)
+        element = _element(trace, tensors, site, statement, turning)
         if element:
             says = because("doctor_tensor_elements", element=element, spent_s=seconds)
             yield trace.finding_of_seconds("torch-element-loop", site, says, framework="torch")
@@ -105,17 +105,23 @@ def _uses_torch(trace: ProcessTrace, path: str) -> bool:
 
 
 def _element(
-    trace: ProcessTrace, site: SourceLine, statement: ast.stmt | None, turning: set[str]
+    trace: ProcessTrace,
+    tensors: TensorNames,
+    site: SourceLine,
+    statement: ast.stmt | None,
+    turning: set[str],
 ) -> str:
     """Return the element of a tensor that a statement of a loop uses as a number."""
     if statement is None:
         return ""
+    around = next(iter(trace.sources.functions_around(site.path, site.line)), None)
     for node in _numbers(statement):
         if not isinstance(node, ast.Subscript) or isinstance(node.slice, ast.Slice):
             continue
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         is_one = not any(isinstance(one, (ast.Slice, ast.Constant)) for one in parts)
-        if is_one and variables(node.slice) & turning and _is_tensor(trace, site, node.value):
+        is_turns = is_one and bool(variables(node.slice) & turning)
+        if is_turns and tensors.is_tensor(site.path, around, node.value):
             return ast.unparse(node)
     return ""
 
@@ -147,42 +153,6 @@ def _compared(test: ast.expr) -> Iterator[ast.AST]:
     for node in ast.walk(test):
         if isinstance(node, ast.Compare):
             yield from (node.left, *node.comparators)
-
-
-def _is_tensor(trace: ProcessTrace, site: SourceLine, value: ast.expr) -> bool:
-    """Say whether something is a tensor, by what its function, or its class, does with it."""
-    name = ast.unparse(value)
-    if not isinstance(value, (ast.Name, ast.Attribute)):
-        return False
-    around = trace.sources.functions_around(site.path, site.line)
-    if isinstance(value, ast.Name) and around:
-        inside = [*ast.walk(around[0])]
-    else:
-        inside = [*trace.sources.nodes(site.path)]
-    made = [
-        one.value
-        for one in inside
-        if isinstance(one, (ast.Assign, ast.AnnAssign)) and one.value is not None
-        for target in (one.targets if isinstance(one, ast.Assign) else [one.target])
-        if ast.unparse(target) == name
-    ]
-    noted = [one.annotation for one in inside if isinstance(one, ast.arg) and one.arg == name]
-    if any(one is not None and "Tensor" in ast.unparse(one) for one in noted):
-        return True
-    return bool(made) and all(map(_makes_tensor, made))
-
-
-def _makes_tensor(made: ast.expr) -> bool:
-    """Say whether an expression gives a tensor: its last call is one of PyTorch's."""
-    if not isinstance(made, ast.Call) or called(made) in {"tolist", "numpy", "item"}:
-        return False
-    name = ast.unparse(made.func)
-    return (
-        name.startswith("torch.")
-        or called(made) in _OF_TENSORS
-        or any(one.arg in _KEYWORDS for one in made.keywords)
-        or (isinstance(made.func, ast.Attribute) and _makes_tensor(made.func.value))
-    )
 
 
 def _learns(loop: ast.For | ast.comprehension) -> bool:
