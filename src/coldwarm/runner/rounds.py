@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 _MAX_ATTEMPTS = 3
 _ENOUGH = 2
 """Processes in which every call compiled, after which no other would do otherwise."""
-_OTHER_CALLS: dict[bool, tuple[int, ...]] = {False: (0, 1, 2), True: (0, 3, 5)}
+_OTHER_CALLS: dict[bool, tuple[int, ...]] = {False: (0, 1, 2), True: (0, 5, 7)}
 """Processes of a case that show what calls take that the timed loop does not make: a third of a
 second in each, and what most of three show is not by chance. Within a time budget (``True``) all
 but one wait until there may be a verdict."""
