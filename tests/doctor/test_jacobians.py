@@ -38,7 +38,7 @@ def test_the_direction_with_many_more_passes_is_named(
     row = {"kind": "jacobian", "at_s": BEGIN_S, "by": by, "stack": [[FILE, 2, "fit"]]}
     rows = [
         journals.process(),
-        {**row, "n_inputs": n_inputs, "n_outputs": n_outputs},
+        {**row, "framework": "jax", "n_inputs": n_inputs, "n_outputs": n_outputs},
         *journals.looks(0.0, ((FILE, 2), "", spent_s)),
         journals.end(3.0),
     ]
@@ -79,4 +79,41 @@ def test_jax_tells_of_rows_and_columns(tmp_path: Path) -> None:
     found = looked(tmp_path, PROGRAM)["findings"]
     named = [one for one in found if one["pattern"] == "jacobian-direction"]
     assert [one["source"] for one in named] == ["J = tall(p)"]
-    assert named[0]["says"]["values"] == {"n_inputs": 3, "n_outputs": 2000}
+    told = {"function": "jax.jacrev", "other": "jax.jacfwd"}
+    assert named[0]["says"]["values"] == {"n_inputs": 3, "n_outputs": 2000, **told}
+
+
+OF_TORCH = """
+import time
+import torch
+from torch.func import hessian, jacfwd, jacrev
+
+t = torch.linspace(0.0, 1.0, 2000)
+
+def residuals(p):
+    return p[0] * torch.exp(-p[1] * t) + torch.sin(p[2] * t)
+
+def energy(q):
+    return (q * q).sum()[None]
+
+end = time.monotonic() + 4
+p, q = torch.ones(3), torch.ones(300)
+while time.monotonic() < end:
+    J = jacrev(residuals)(p)
+    K = jacfwd(residuals)(p)
+    g = jacrev(energy)(q)
+    G = jacfwd(energy)(q)
+    H = hessian(lambda p: (residuals(p) ** 2).sum())(p)
+print(J.shape)
+"""
+
+
+@pytest.mark.slow
+def test_pytorch_tells_of_rows_and_columns(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    found = looked(tmp_path, OF_TORCH)["findings"]
+    named = [one for one in found if one["pattern"] == "jacobian-direction"]
+    assert {one["source"] for one in named} <= {"J = jacrev(residuals)(p)", "G = jacfwd(energy)(q)"}
+    (rows,) = [one for one in named if one["source"].startswith("J")]
+    told = {"function": "torch.func.jacrev", "other": "torch.func.jacfwd"}
+    assert rows["says"]["values"] == {"n_inputs": 3, "n_outputs": 2000, **told}

@@ -147,6 +147,8 @@ def test_what_may_change_is_not_named(made: str, more: str) -> None:
         ("for y in ys:\n    a = torch.linalg.cholesky(y)\n", 2, False),
         ("K = made()\nfor y in ys:\n    a = torch.linalg.cholesky(K)\n", 3, True),
         ("for y in ys:\n    a = np.linalg.inv(K)\n", 2, False),  # no work of a framework's
+        ("K = made()\nfor y in ys:\n    a = K.to_sparse_csr() @ y\n", 3, True),
+        ("def f(K):\n    for y in ys:\n        K = g(K)\n        a = K.coalesce()\n", 4, False),
     ],
 )
 def test_factors_of_what_a_loop_does_not_change_are_named(

@@ -45,6 +45,47 @@ def test_single_elements_of_tensors(made: str, body: str, *, named: bool) -> Non
     assert at(text.replace("torch", "other"), 8) == []
 
 
+CALLED = """
+import torch
+
+class Run:
+    def __init__(self, n):
+        self.frames = {made}
+
+    def trajectory(self):
+        frames = [self.frames]
+        return {given}
+
+def crossings(frames, threshold):
+    n = 0
+    for k in range(9):
+        if frames[k] > threshold:
+            n += 1
+    return n
+
+print(crossings(Run(9).trajectory(), 0.5))
+"""
+ZEROS = "torch.zeros(n)"
+
+
+@pytest.mark.parametrize(
+    ("made", "given", "named"),
+    [
+        (ZEROS, "self.frames", True),
+        (ZEROS, "torch.stack(frames)", True),
+        (ZEROS, "self.frames.abs() + 1", True),
+        (ZEROS, "self.frames.tolist()", False),
+        (ZEROS, "self.frames.numpy()", False),
+        (ZEROS, "frames", False),
+        ("np.zeros(n)", "self.frames", False),
+        ("np.zeros(n)", "self.frames + 1", False),
+    ],
+)
+def test_what_is_a_tensor_is_known_through_calls(made: str, given: str, *, named: bool) -> None:
+    text = CALLED.format(made=made, given=given)
+    assert at(text, 15) == [("torch-element-loop", 15)] * named
+
+
 RECURRENT = """
 import torch
 

@@ -33,7 +33,8 @@ _SPACES = {"torch", "torch.linalg", "torch.fft", "torch.special", "F", "torch.nn
 """Modules of PyTorch whose functions give tensors."""
 _SAME = {"T", "mT", "data", "grad", "real", "imag"}
 """Attributes of a tensor that are tensors."""
-_DEEPEST = 6
+_DEEPEST = 12
+"""Steps from one name to the next that are followed."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 

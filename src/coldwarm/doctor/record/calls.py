@@ -220,6 +220,8 @@ class CallCounter:
         """The type of functions that Numba compiles."""
         self._ufunc: type | None = None
         """The type of those that its ``vectorize`` makes."""
+        self._of_numpy: type | None = None
+        """The type of NumPy's own."""
         self._given: set[tuple[int, str]] = set()
         """By function of Numba's: types of the first argument that are written already."""
         self._n_ufuncs: dict[tuple[CodeType, int], int] = {}
@@ -342,6 +344,7 @@ class CallCounter:
         """Count calls of functions that Numba compiles, as long as they are not very many."""
         self._numba = getattr(sys.modules.get("numba.core.registry"), "CPUDispatcher", None)
         self._ufunc = getattr(sys.modules.get("numba.np.ufunc.dufunc"), "DUFunc", None)
+        self._of_numpy = getattr(sys.modules.get("numpy"), "ufunc", None)
         self._monitoring.restart_events()
 
     def timeit_is_here(self) -> None:
@@ -446,7 +449,7 @@ class CallCounter:
             taken = known[1] if known is not None else self._by_owner(named, first)
             if taken is None:
                 return self._monitoring.DISABLE
-            if known is None and type(called) not in {self._numba, self._ufunc}:
+            if known is None and type(called) not in {self._numba, self._ufunc, self._of_numpy}:
                 called = named.__qualname__
             if taken == self._clocks.read and self._dispatches.is_tracing():
                 self._effect(code, offset, called, first)
@@ -488,10 +491,13 @@ class CallCounter:
         """Write once which type a function is given first."""
         kind = _type_of(first)
         if (id(called), kind) not in self._given:
-            from coldwarm.doctor.record.compiled_functions import described  # once Numba is here
+            from coldwarm.doctor.record import compiled_functions  # once Numba is here
 
             self._given.add((id(called), kind))
-            function = described(sites.unwrapped(called), str(called.__name__))
+            name = str(called.__name__)
+            function = compiled_functions.parallel_ufuncs.get(name)
+            if function is None or type(called) is not self._of_numpy:
+                function = compiled_functions.described(sites.unwrapped(called), name)
             self._journal.write("given", function=function, first=kind)
 
     def _ufunc_called(self, code: "CodeType", offset: int, called: "Any", first: "Any") -> "Any":
@@ -504,7 +510,7 @@ class CallCounter:
         """Return what takes note of a method that is known by what it is of, not by itself."""
         if type(called) is self._numba:
             return self._numba_called
-        if type(called) is self._ufunc:
+        if type(called) is self._ufunc or self._is_parallel(called):
             return self._ufunc_called
         if _is_of_day(called):
             return self._clocks.read
@@ -512,6 +518,15 @@ class CallCounter:
         if self._dispatches.is_tracing() and _is_draw(called, first):
             return self._draw
         return None
+
+    def _is_parallel(self, called: "Any") -> bool:
+        """Say whether Numba has made this function of NumPy's, for all processors."""
+        kind: Any = type(called)
+        if kind is not self._of_numpy:
+            return False
+        from coldwarm.doctor.record.compiled_functions import parallel_ufuncs  # Numba is here
+
+        return called.__name__ in parallel_ufuncs
 
     def _returned(self, _code: "CodeType", _offset: int, called: "Any", _first: "Any") -> "Any":
         try:

@@ -452,6 +452,10 @@ def _innermost(function: "Any") -> "Any":
     return function
 
 
+parallel_ufuncs: "dict[str, dict[str, Any]]" = {}
+"""By its name, what ``vectorize(…, target="parallel")`` has made a function of NumPy's of."""
+
+
 def described(function: "Any", name: str) -> "dict[str, Any]":
     """Return a function as it is written: its name, and where its code is."""
     code = code_of(function)

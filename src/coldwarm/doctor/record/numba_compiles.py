@@ -190,6 +190,8 @@ def _built(frame: "FrameType | None") -> "Any":
 _now_s = time.perf_counter
 _COMPILE, _LOCK, _STEP = "numba:compile", "numba:compiler_lock", "numba:run_pass"
 _LONGEST = 200
+_UFUNC = "UFuncDispatcher"
+"""Type of what compiles for ``vectorize``, and, for arrays, for ``guvectorize``."""
 
 
 class NumbaCompiles:
@@ -336,7 +338,9 @@ class NumbaCompiles:
         earlier = self._types.setdefault(dispatcher, [])
         if earlier:
             cause = _cause(types, earlier, _names(dispatcher))
-        number = self._journal.number()
+        number, function = self._journal.number(), _described(dispatcher)
+        if type(dispatcher).__name__ == _UFUNC and not any(hasattr(one, "ndim") for one in args):
+            compiled_functions.parallel_ufuncs[dispatcher.py_func.__name__] = function
         self._journal.write(
             "call",
             framework="numba",
@@ -344,7 +348,7 @@ class NumbaCompiles:
             slot=None,
             stack=sites.stack(sys._getframe(2)),
             thread=threading.get_ident(),
-            function=_described(dispatcher),
+            function=function,
             cause=cause,
             signature={
                 "arguments": dict(zip(_names(dispatcher), types, strict=False)),

@@ -27,8 +27,8 @@ _REASONS = {
     " was {given_names:list}",
 }
 _CHANGES = {
-    "numba-signatures-unused": "leave those signatures out; or leave all of them out, and Numba"
-    " compiles at the first call for the types that it is given",
+    "numba-signatures-unused": 'leave those signatures out. But for target="parallel", all of them'
+    " can be left out: Numba compiles at the first call for the types that it is given",
 }
 _ARRAY = re.compile(r"(?:readonly )?array\((\w+), (\d+)d")
 _NUMBERS = "bool u?int(8|16|32|64) float(32|64) complex(64|128)"

@@ -323,8 +323,7 @@ def _is_object_mode(block: ast.With) -> bool:
 def _block_that_calls(trace: ProcessTrace, name: str) -> SourceLine | None:
     """Return the block of object mode that calls a function of this name."""
     last = name.rpartition(".")[2]
-    files = {one.definition.path for one in trace.calls if one.definition is not None}
-    for path in sorted(files):
+    for path in trace.sources.paths:
         for block in trace.sources.nodes(path):
             if not isinstance(block, ast.With) or not _is_object_mode(block):
                 continue

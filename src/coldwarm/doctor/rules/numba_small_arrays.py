@@ -1,0 +1,203 @@
+"""Arrays of a few numbers that compiled functions of Numba make in each turn of a loop.
+
+Numba asks for the memory of each, and gives it back: some fifty nanoseconds, where adding three
+numbers takes one. Read from the source of functions that were compiled, and sizes that were given.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple
+
+from coldwarm.contracts.reasons import Codes, because
+from coldwarm.doctor.rules import Rule
+from coldwarm.doctor.source_code import called
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from coldwarm.contracts.doctor import Finding
+    from coldwarm.doctor.source_code import Function
+    from coldwarm.doctor.trace import CompiledCall, ProcessTrace
+
+
+_REASONS = {
+    "doctor_small_arrays": "each turn of this loop of {function}, which is compiled, makes"
+    " {n_arrays:# array} of {n_elements:# number}; about {spent_s:time} were spent in calls of it",
+}
+_ADVICE = {
+    "doctor_small_arrays": "write it number by number, such as dx = x[i, 0] - x[j, 0], or make one"
+    " array before the loop and fill it",
+}
+_CHANGES = {"numba-small-arrays": "make no arrays in the innermost loop"}
+_FEW = 8
+"""Most numbers of a small array."""
+_FEWEST = 2
+"""Arrays in a turn."""
+_MAKERS = {"zeros", "empty", "ones", "full", "array", "zeros_like", "empty_like"}
+_LOOPS = (ast.For, ast.While)
+_NUMPY = {"np", "numpy"}
+_TO_NUMBERS = {"sum", "dot", "norm", "max", "min", "mean", "prod", "any", "all", "vdot"}
+"""Functions of NumPy's that make one number of an array."""
+
+
+class _Made(NamedTuple):
+    """Arrays that a turn makes: where the first one is, how many, and of how many numbers."""
+
+    line: int
+    n_arrays: int
+    n_elements: int
+
+
+def _findings(trace: ProcessTrace) -> Iterator[Finding]:
+    """Name each function with such a loop once, where most of its work is in that loop."""
+    done: set[int] = set()
+    for call in trace.calls:
+        path = call.function.path or ""
+        function = trace.sources.function(path, call.function.line or 0)
+        if call.framework != "numba" or call.given is None or function is None:
+            continue
+        spent_s = _spent(trace, call)
+        if id(function) in done or not trace.is_worth(spent_s):
+            continue
+        made = _in_turns(function, call.given)
+        if made is not None:
+            done.add(id(function))
+            says = because(
+                "doctor_small_arrays",
+                function=call.name,
+                n_arrays=made.n_arrays,
+                n_elements=made.n_elements,
+                spent_s=spent_s,
+            )
+            yield trace.finding(
+                "numba-small-arrays",
+                trace.line_at(path, made.line),
+                says,
+                framework="numba",
+                no_figure=because("doctor_depends"),
+            )
+
+
+def _spent(trace: ProcessTrace, call: CompiledCall) -> float:
+    sites = {one.site for one in trace.places_of("numba") if one.name == call.short_name}
+    return trace.spent_at(sites | ({call.site} if call.site is not None else set()))
+
+
+def _in_turns(function: Function, given: Mapping[str, list[int]]) -> _Made | None:
+    """Return what the innermost loop makes; ``None``: nothing, or others do as much work.
+
+    Only where it is the one loop of its depth, and no loop is deeper.
+    """
+    depths = dict(_loops(function, 0))
+    if not depths:
+        return None
+    deepest = [one for one, depth in depths.items() if depth == max(depths.values())]
+    if len(deepest) != 1 or not all(_contains(one, deepest[0]) for one in depths):
+        return None
+    (loop,) = deepest
+    rows = {name: sizes[-1] for name, sizes in given.items() if len(sizes) > 1}
+    arrays = _Arrays({name: size for name, size in rows.items() if size <= _FEW})
+    for statement in ast.walk(function):
+        if isinstance(statement, ast.Assign) and not _contains(loop, statement):
+            arrays.take(statement)
+    arrays.begin_turn()
+    for statement in loop.body:
+        arrays.take(statement)
+    if arrays.calls_others or len(arrays.made) < _FEWEST:
+        return None
+    return _Made(min(arrays.lines), len(arrays.made), max(arrays.made))
+
+
+def _loops(node: ast.AST, depth: int) -> Iterator[tuple[ast.For | ast.While, int]]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, _LOOPS):
+            yield child, depth + 1
+        yield from _loops(child, depth + isinstance(child, _LOOPS))
+
+
+def _contains(outer: ast.AST, inner: ast.AST) -> bool:
+    return any(one is inner for one in ast.walk(outer))
+
+
+class _Arrays:
+    """The small arrays that one turn of a loop makes."""
+
+    def __init__(self, rows: Mapping[str, int]) -> None:
+        """Know of the arguments whose rows are small."""
+        self._rows = rows
+        self._small: dict[str, int] = {}
+        self.made: list[int] = []
+        self.lines: list[int] = []
+        self.calls_others = False
+        """Whether a turn calls something that may take longer than all of this."""
+
+    def begin_turn(self) -> None:
+        """Count from here on."""
+        self.made, self.lines, self.calls_others = [], [], False
+
+    def take(self, statement: ast.stmt) -> None:
+        """Go through a statement, and those inside of it."""
+        match statement:
+            case ast.If(test=test, body=body, orelse=other):
+                self._size(test)
+                for one in (*body, *other):
+                    self.take(one)
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                size = self._size(value)
+                if size:
+                    self._small[name] = size
+            case _:
+                for child in ast.iter_child_nodes(statement):
+                    if isinstance(child, ast.expr):
+                        self._size(child)
+
+    def _size(self, node: ast.expr) -> int:
+        """Return how many numbers a small array has; 0: it is none. What is made is counted."""
+        match node:
+            case ast.Name(id=name):
+                return self._small.get(name, 0)
+            case ast.Subscript(value=ast.Name(id=name), slice=place):
+                is_row = name in self._rows and not isinstance(place, (ast.Tuple, ast.Slice))
+                return self._rows[name] if is_row else 0
+            case ast.BinOp(left=left, right=right):
+                return self._new(node, max(self._size(left), self._size(right)))
+            case ast.UnaryOp(operand=operand):
+                return self._new(node, self._size(operand))
+            case ast.Call():
+                return self._of_call(node)
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):
+                self._size(child)
+        return 0
+
+    def _of_call(self, call: ast.Call) -> int:
+        name, owner = called(call), ast.unparse(call.func).partition(".")[0]
+        given = max((self._size(one) for one in call.args), default=0)
+        if owner in _NUMPY and name in _MAKERS:
+            return self._new(call, given or _constant(call))
+        if owner in _NUMPY:
+            return 0 if name in _TO_NUMBERS else self._new(call, given)
+        if owner not in {"math", "abs", "min", "max", "int", "float", "range", "len"}:
+            self.calls_others = True
+        return 0
+
+    def _new(self, node: ast.expr, size: int) -> int:
+        if size:
+            self.made.append(size)
+            self.lines.append(node.lineno)
+        return size
+
+
+def _constant(call: ast.Call) -> int:
+    """Return the size of an array that is written out, where it is small."""
+    first = call.args[0] if call.args else None
+    match first:
+        case ast.Constant(value=int(value)):
+            return value if value <= _FEW else 0
+        case ast.List(elts=elements) | ast.Tuple(elts=elements) if called(call) == "array":
+            return len(elements) if len(elements) <= _FEW else 0
+    return 0
+
+
+RULE = Rule(findings=_findings, codes=Codes(_REASONS, _ADVICE), changes=_CHANGES)
