@@ -4,11 +4,9 @@ It is called twice in a process of its own, untimed by anything that is publishe
 first output is what the other candidates are checked against, if it is the reference.
 """
 
-import fcntl
 import os
 import sys
 import time
-from contextlib import contextmanager
 
 from coldwarm.frameworks import opened
 from coldwarm.frameworks.base import versions
@@ -27,7 +25,7 @@ from coldwarm.wire import TYPE_CHECKING
 from coldwarm.worker import gate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
 
@@ -42,27 +40,35 @@ _WAITS_S, _LOOKS_S = 1.0, 0.005
 """How long a call waits for those of other candidates at most, and how often it looks."""
 
 
-@contextmanager
-def _alone(answer: "str | None") -> "Iterator[None]":
-    """Wait for calls of other candidates, whose answers lie in the same folder, but not for long.
+class _Alone:
+    """Waits for calls of other candidates, whose answers lie in the same folder, but not for long.
 
     Where calls use all processors, those of two processes at once may take many times as long.
     """
-    if answer is None:
-        yield
-        return
-    lock, until_s = os.open(os.path.dirname(answer), os.O_RDONLY), time.monotonic() + _WAITS_S
-    try:
+
+    def __init__(self, answer: "str | None") -> None:
+        self._folder = None if answer is None else os.path.dirname(answer)
+        self._lock = -1
+
+    def __enter__(self) -> None:
+        if self._folder is None:
+            return
+        import fcntl  # after what a program imports, which is timed
+
+        self._lock, until_s = os.open(self._folder, os.O_RDONLY), time.monotonic() + _WAITS_S
         while time.monotonic() < until_s:
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
                 time.sleep(_LOOKS_S)
-        yield
-    finally:
-        fcntl.flock(lock, fcntl.LOCK_UN)  # a child that goes on may have it open, too
-        os.close(lock)
+
+    def __exit__(self, *_error: object) -> None:
+        if self._folder is not None:
+            import fcntl
+
+            fcntl.flock(self._lock, fcntl.LOCK_UN)  # a child that goes on may have it open, too
+            os.close(self._lock)
 
 
 def _used_s() -> float:
@@ -124,7 +130,7 @@ class _Inspection:
             return found, transfer.read(self.spec["arguments"]), 0
         signature = target.CallSignatureReader(found)
         if not inputs and signature.bind is not None and not signature.wanted:
-            with _alone(self.job["answer"]):
+            with _Alone(self.job["answer"]):
                 begin_ns = _now_ns()
                 given = found()
                 self.first_ns = _now_ns() - begin_ns
@@ -254,7 +260,7 @@ class _Inspection:
         )
 
     def _called(self, function: "Any", call: "arguments.Call") -> "Any":
-        with _alone(self.job["answer"]):
+        with _Alone(self.job["answer"]):
             return self._called_alone(function, call)
 
     def _called_alone(self, function: "Any", call: "arguments.Call") -> "Any":
@@ -309,7 +315,7 @@ def _by_place(
 
     def call(flat: "tuple[Any, ...]") -> "Any":
         n = len(flat) - len(keywords)
-        with _alone(answer):
+        with _Alone(answer):
             out = function(*flat[:n], **dict(zip(keywords, flat[n:], strict=True)))
             unfinished.wait(out)
         return out

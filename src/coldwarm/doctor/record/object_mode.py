@@ -6,7 +6,6 @@ A block is looked up in a dict of Numba's each time that compiled code comes to 
 import sys
 
 from coldwarm.doctor.record import sites
-from coldwarm.doctor.record.dispatches import CallSiteCounts
 from coldwarm.doctor.record.journal import failed
 from coldwarm.wire import TYPE_CHECKING
 
@@ -36,7 +35,7 @@ class ObjectModeBlocks:
 
     def __init__(self, journal: "Journal") -> None:
         """Count in ``journal``."""
-        self._places = CallSiteCounts(journal)
+        self._journal = journal
         self._slots: dict[Any, int | None] = {}
 
     def begin(self) -> None:
@@ -57,13 +56,14 @@ class ObjectModeBlocks:
     def forget(self) -> None:
         """Begin anew: in a process that was forked, whose counts are its own."""
         self._slots.clear()
-        self._places.forget()
 
     def add(self, key: "Any", found: "Any") -> None:
         """Add one to the block that was found, if it is one."""
         if key not in self._slots:
             self._slots[key] = self._slot(found)
-        self._places.add(self._slots[key], 1)
+        slot = self._slots[key]
+        if slot is not None:
+            self._journal.counts[slot] += 1
 
     def _slot(self, found: "Any") -> "int | None":
         try:
@@ -73,8 +73,11 @@ class ObjectModeBlocks:
             place, name = block.func_ir.loc, block.func_ir.func_id.func_qualname
             if sites.kind(place.filename) != sites.USERS:
                 return None
-            stack = [(sites.path_of(place.filename), place.line, name)]
-            return self._places.of_stack("object_mode", stack, name)
+            stack, slot = [(sites.path_of(place.filename), place.line, name)], self._journal.slot()
+            if slot is not None:
+                told = {"what": "object_mode", "stack": stack, "name": name, "bound": ()}
+                self._journal.write("place", slot=slot, **told)
         except Exception as error:  # of another version of Numba
-            failed(self._places.journal, error)
+            failed(self._journal, error)
             return None
+        return slot
