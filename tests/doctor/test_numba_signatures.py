@@ -128,3 +128,32 @@ def test_numba_tells_what_is_declared_and_calls_what_is_given(tmp_path: Path) ->
         if one["pattern"] == "numba-signatures-unused"
     }
     assert told == {("radiance", 4), ("bright", 3)}, named
+
+
+PARALLEL = """
+import numpy as np
+from numba import vectorize
+
+@vectorize([f"float64({kind}, float64)" for kind in ("int8", "uint8", "int16", "int32", "int64")]
+           + ["float32(float32, float32)", "float64(float64, float64)"], target="parallel")
+def bright(count, gain):
+    value = count * gain
+    for _ in range(3):
+        value = value * gain + np.log(1.0 + value * value)
+    return value
+
+image = np.ones((50, 50), np.float32)
+for _ in range(5):
+    print(bright(image, np.float32(2)).sum())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="no calls are told of")
+def test_signatures_for_all_processors(tmp_path: Path) -> None:
+    pytest.importorskip("numba")
+    found = looked(tmp_path, PARALLEL)["findings"]
+    (one,) = [each for each in found if each["pattern"] == "numba-signatures-unused"]
+    told = one["says"]["values"]
+    assert (told["n_signatures"], told["n_unused"]) == (7, 5)
+    assert told["given_names"] == ["array(float32, 2d)"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -47,6 +48,17 @@ def test_a_failed_case_is_not_measured_again(case: Case, observe: Observe) -> No
         case
     ]
     assert Estimates([case], Options(), ledger, lambda *_: None).missing([case], 0)[COLD] == []
+
+
+def test_what_was_inspected_costs_in_proportion_to_what_others_did() -> None:
+    """All were inspected at once, and in the way of each other: their processes take less."""
+    chosen = choose(Options(cases=("matmul_512_f32",)))[:3]
+    cases = [replace(one, inspected_s=k) for one, k in zip(chosen, (4.0, 8.0, 6.0), strict=True)]
+    ran = {cases[0].id: 1.0, cases[1].id: 2.0}
+    told = Estimates(cases, Options(), Ledger(), lambda case, _: ran.get(case.id))
+    assert [told.expected_s(one, WARM) for one in cases] == [1.0, 2.0, pytest.approx(1.5)]
+    nothing = Estimates(cases, Options(), Ledger(), lambda *_: None)
+    assert [nothing.expected_s(one, WARM) for one in cases] == [4.0, 8.0, 6.0]
 
 
 def test_without_a_limit_everything_fits(case: Case) -> None:

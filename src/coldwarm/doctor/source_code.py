@@ -590,6 +590,15 @@ class SourceFiles:
         }
         return name not in made
 
+    def imported_from(self, path: str, name: str) -> str:
+        """Return the module from which a file imports a name; empty: from none."""
+        for node in self.nodes(path):
+            if isinstance(node, ast.ImportFrom) and name in {
+                one.asname or one.name for one in node.names
+            }:
+                return node.module or ""
+        return ""
+
     def function(self, path: str, line: int) -> Function | None:
         """Return the function whose first line, decorators included, this is."""
         return self._file(path).functions.get(line)

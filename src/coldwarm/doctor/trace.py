@@ -398,7 +398,8 @@ class CountedLine(_Row, tag="place"):
     """A line of the user's that calls something of interest, and how often."""
 
     what: str
-    """``jitted``, ``clock``, ``read``, ``transfer``, ``concatenation``, ``effect`` or ``draw``."""
+    """``jitted``, ``clock``, ``read``, ``transfer``, ``concatenation``, ``effect``,
+    ``draw``, ``numba`` or ``object_mode``."""
     name: str
     """Name of what is called."""
     stack: list[SourceLine]

@@ -7,11 +7,14 @@ from coldwarm.doctor.record.journal import failed
 from coldwarm.wire import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from types import FrameType
     from typing import Any
 
     from coldwarm.doctor.record.journal import Journal
+
+    Note = Callable[[Journal, set[Any], str, FrameType, Any], None]
+    """Takes a journal, what is written already, the helper's name, who called it, its result."""
 
 
 _NEAR = 12
@@ -21,66 +24,55 @@ _HELPERS = ("_std_basis", "_jacfwd_unravel")
 end of ``jacfwd``, when the size of the output is known there too."""
 
 
-def followed(journal: "Journal") -> "Callable[[], None]":
-    """Write of each Jacobian from now on; return what ends that. JAX is loaded."""
-    api: Any = sys.modules.get("jax._src.api")
-    known: set[Any] = set()
-    kept = {name: getattr(api, name) for name in _HELPERS if hasattr(api, name)}
-
-    def noted(helper: "Any") -> "Any":
-        def called(*given: "Any", **named: "Any") -> "Any":
-            try:
-                _note(journal, known, sys._getframe(1))
-            except Exception as error:
-                failed(journal, error)
-            return helper(*given, **named)
-
-        return called
-
-    replaced = {name: noted(helper) for name, helper in kept.items()}
-    for name, helper in replaced.items():
-        setattr(api, name, helper)
-
-    def stop() -> None:
-        for name, helper in replaced.items():
-            if getattr(api, name) is helper:
-                setattr(api, name, kept[name])
-
-    return stop
-
-
 _OF_TORCH = "torch._functorch.eager_transforms"
 _BASIS, _FORWARD = "_chunked_standard_basis_for_", "_jvp_with_argnums"
 """Functions of PyTorch that are called while one is taken: by ``jacrev``, and by ``jacfwd``."""
 
 
-def followed_in_torch(journal: "Journal") -> "Callable[[], None]":
-    """Write of each Jacobian of ``torch.func`` from now on; return what ends that."""
-    space: Any = sys.modules.get(_OF_TORCH)
-    known: set[Any] = set()
-    kept = {name: getattr(space, name) for name in (_BASIS, _FORWARD) if hasattr(space, name)}
+class JacobianHelpers:
+    """Follows functions that a framework calls while a Jacobian is taken."""
 
-    def noted(name: str) -> "Any":
+    def __init__(
+        self, journal: "Journal", module: str, names: "Iterable[str]", note: "Note"
+    ) -> None:
+        """Let ``note`` write into ``journal`` after each call. The module is loaded."""
+        self._journal = journal
+        self._space: Any = sys.modules.get(module)
+        self._note = note
+        self._known: set[Any] = set()
+        self._kept = {
+            name: getattr(self._space, name) for name in names if hasattr(self._space, name)
+        }
+        self._replaced = {name: self._noted(name) for name in self._kept}
+        for name, helper in self._replaced.items():
+            setattr(self._space, name, helper)
+
+    def end(self) -> None:
+        """Follow no more, and leave the framework as it was."""
+        for name, helper in self._replaced.items():
+            if getattr(self._space, name) is helper:
+                setattr(self._space, name, self._kept[name])
+
+    def _noted(self, name: str) -> "Any":
         def called(*given: "Any", **named: "Any") -> "Any":
-            found = kept[name](*given, **named)
+            found = self._kept[name](*given, **named)
             try:
-                _note_torch(journal, known, name, sys._getframe(1), found)
+                self._note(self._journal, self._known, name, sys._getframe(1), found)
             except Exception as error:
-                failed(journal, error)
+                failed(self._journal, error)
             return found
 
         return called
 
-    replaced = {name: noted(name) for name in kept}
-    for name, helper in replaced.items():
-        setattr(space, name, helper)
 
-    def stop() -> None:
-        for name, helper in replaced.items():
-            if getattr(space, name) is helper:
-                setattr(space, name, kept[name])
+def in_jax(journal: "Journal") -> JacobianHelpers:
+    """Write of each Jacobian of JAX's from now on."""
+    return JacobianHelpers(journal, "jax._src.api", _HELPERS, _note_jax)
 
-    return stop
+
+def in_torch(journal: "Journal") -> JacobianHelpers:
+    """Write of each Jacobian of ``torch.func`` from now on."""
+    return JacobianHelpers(journal, _OF_TORCH, (_BASIS, _FORWARD), _note_torch)
 
 
 def _note_torch(
@@ -109,7 +101,9 @@ def _note_torch(
     _write(journal, known, "torch", by, (inputs, outputs), below)
 
 
-def _note(journal: "Journal", known: "set[Any]", frame: "FrameType | None") -> None:
+def _note_jax(
+    journal: "Journal", known: "set[Any]", _name: str, frame: "FrameType | None", _found: "Any"
+) -> None:
     """Write once of a Jacobian at a line, where its sizes are known by now."""
     for _ in range(_NEAR):
         if frame is None or frame.f_code.co_name == "jacfun":

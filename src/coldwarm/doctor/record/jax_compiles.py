@@ -206,7 +206,7 @@ class JaxStages:
     def begin(self) -> None:
         """Listen from now on. JAX is loaded."""
         self._listen()
-        follows = self._watched_clearing(), jacobians.followed(self._journal)
+        follows = self._watched_clearing(), jacobians.in_jax(self._journal).end
         self._stops = [staying(self._listen), *follows]
 
     def end(self) -> None:

@@ -112,8 +112,6 @@ class Recorder:
         self._calls: CallCounter | None = None
         self._compiles: dict[str, Any] = {}
         """By framework, what follows it."""
-        self._ends: list[Callable[[], None]] = []
-        """What takes off all else that follows something."""
         self._versions: dict[str, dict[str, str]] = {}
         self._awaited: Awaited | None = None
         self._leave_imports: Callable[[], None] | None = None
@@ -170,8 +168,6 @@ class Recorder:
             self._awaited.end()
         for one in self._compiles.values():
             _quietly(self.journal, one.end)
-        while self._ends:
-            _quietly(self.journal, self._ends.pop())
 
     def follow_calls(self) -> None:
         """Follow calls too, where this Python can."""
@@ -296,7 +292,7 @@ class Recorder:
     def _jacobians(self) -> None:
         from coldwarm.doctor.record import jacobians
 
-        self._ends.append(jacobians.followed_in_torch(self.journal))
+        self._compiles["jacobians"] = jacobians.in_torch(self.journal)
 
     def _numba(self) -> None:
         from coldwarm.doctor.record.numba_compiles import NumbaCompiles

@@ -1,7 +1,8 @@
 """Arrays of a few numbers that compiled functions of Numba make in each turn of a loop.
 
-Numba asks for the memory of each, and gives it back: some fifty nanoseconds, where adding three
-numbers takes one. Read from the source of functions that were compiled, and sizes that were given.
+Numba asks for the memory of each and gives it back, which takes longer than computing a few
+numbers. An expression element by element is one array, whatever it is made of. Read from the
+source of functions that were compiled, and sizes that were given.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
 _REASONS = {
     "doctor_small_arrays": "each turn of this loop of {function}, which is compiled, makes"
-    " {n_arrays:# array} of {n_elements:# number}; about {spent_s:time} were spent in calls of it",
+    " at least {n_arrays:# array} of {n_elements:# number}; about {spent_s:time} were spent in"
+    " calls of it",
 }
 _ADVICE = {
     "doctor_small_arrays": "write it number by number, such as dx = x[i, 0] - x[j, 0], or make one"
@@ -141,8 +143,10 @@ class _Arrays:
         match statement:
             case ast.If(test=test, body=body, orelse=other):
                 self._size(test)
+                made, lines = [*self.made], [*self.lines]
                 for one in (*body, *other):
                     self.take(one)
+                self.made, self.lines = made, lines  # not made in each turn
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 size = self._size(value)
                 if size:
@@ -152,8 +156,11 @@ class _Arrays:
                     if isinstance(child, ast.expr):
                         self._size(child)
 
-    def _size(self, node: ast.expr) -> int:
-        """Return how many numbers a small array has; 0: it is none. What is made is counted."""
+    def _size(self, node: ast.expr, *, is_part: bool = False) -> int:
+        """Return how many numbers a small array has; 0: it is none.
+
+        What is made is counted, but not what is a part of a larger expression of this kind.
+        """
         match node:
             case ast.Name(id=name):
                 return self._small.get(name, 0)
@@ -161,23 +168,28 @@ class _Arrays:
                 is_row = name in self._rows and not isinstance(place, (ast.Tuple, ast.Slice))
                 return self._rows[name] if is_row else 0
             case ast.BinOp(left=left, right=right):
-                return self._new(node, max(self._size(left), self._size(right)))
+                sides = [self._size(one, is_part=True) for one in (left, right)]
+                return max(sides) if is_part else self._new(node, max(sides))
             case ast.UnaryOp(operand=operand):
-                return self._new(node, self._size(operand))
+                size = self._size(operand, is_part=True)
+                return size if is_part else self._new(node, size)
             case ast.Call():
-                return self._of_call(node)
+                return self._of_call(node, is_part=is_part)
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.expr):
                 self._size(child)
         return 0
 
-    def _of_call(self, call: ast.Call) -> int:
+    def _of_call(self, call: ast.Call, *, is_part: bool) -> int:
         name, owner = called(call), ast.unparse(call.func).partition(".")[0]
-        given = max((self._size(one) for one in call.args), default=0)
+        is_elementwise = owner in _NUMPY and name not in {*_MAKERS, *_TO_NUMBERS}
+        sizes = [self._size(one, is_part=is_elementwise) for one in call.args]
+        given = max(sizes, default=0)
         if owner in _NUMPY and name in _MAKERS:
             return self._new(call, given or _constant(call))
         if owner in _NUMPY:
-            return 0 if name in _TO_NUMBERS else self._new(call, given)
+            is_new = is_elementwise and not is_part
+            return self._new(call, given) if is_new else given * is_elementwise
         if owner not in {"math", "abs", "min", "max", "int", "float", "range", "len"}:
             self.calls_others = True
         return 0

@@ -178,11 +178,9 @@ def _rows(trace: ProcessTrace, seen: _Seen) -> Iterator[Finding]:
     site = seen.site
     for call in trace.sources.calls_at(site.path, site.line):
         name = ast.unparse(call.func)
-        is_theirs = name.startswith(("torch.autograd.functional.", "functional.")) or any(
-            isinstance(one, ast.ImportFrom)
-            and one.module == "torch.autograd.functional"
-            and name in {each.asname or each.name for each in one.names}
-            for one in trace.sources.nodes(site.path)
+        module = trace.sources.imported_from(site.path, name)
+        is_theirs = module == "torch.autograd.functional" or name.startswith(
+            ("torch.autograd.functional.", "functional.")
         )
         if is_theirs and called(call) in _MATRICES and not _is_true(call, "vectorize"):
             says = because("doctor_rows_of", function=name, spent_s=seen.seconds)
@@ -517,7 +515,7 @@ def _products(trace: ProcessTrace) -> Iterator[Finding]:
             around = trace.sources.functions_around(path, matrix.lineno)
             inside = next((one for one in around if given[one.name, by] >= _LARGE), None)
             if trace.is_worth(seconds):
-                is_torch = _is_torchs(nodes, matrix)
+                is_torch = _is_torchs(trace, path, matrix)
                 code = "doctor_product_torch" if is_torch else "doctor_product"
                 says = because(code, call=called(matrix), spent_s=seconds)
                 framework = "torch" if is_torch else "jax"
@@ -579,15 +577,10 @@ def _is_product_of(node: ast.AST, name: str) -> bool:
     return sum(one in {name, f"{name}.T", f"{name}.mT"} for one in sides) == 1
 
 
-def _is_torchs(nodes: Iterable[ast.AST], call: ast.Call) -> bool:
+def _is_torchs(trace: ProcessTrace, path: str, call: ast.Call) -> bool:
     """Say whether a function is PyTorch's, by its name or by where it is imported from."""
-    name = ast.unparse(call.func)
-    return name.startswith("torch.") or any(
-        isinstance(one, ast.ImportFrom)
-        and (one.module or "").startswith("torch")
-        and name.partition(".")[0] in {each.asname or each.name for each in one.names}
-        for one in nodes
-    )
+    first = ast.unparse(call.func).partition(".")[0]
+    return first == "torch" or trace.sources.imported_from(path, first).startswith("torch")
 
 
 def _is_true(call: ast.Call, name: str) -> bool:

@@ -32,7 +32,7 @@ _REASONS = {
     " @jitclass: each use is a call of compiled code through Python; about {spent_s:time} were"
     " spent at this line",
     "doctor_block_in_loop": "compiled code, {function}, goes back to Python here {n_calls:# time}:"
-    " about {spent_s:time} were spent in going to and fro",
+    " with what it does between, that took about {spent_s:time}",
     "doctor_stencil": "a function under @stencil is called from Python, and is compiled anew in"
     " each call: about {spent_s:time} were spent there",
     "doctor_callback": "SciPy calls {function} through Python for each value: about"
@@ -98,8 +98,8 @@ _HEADER_SHARE = 0.003
 _BACK = "numba._numba_unpickle"
 """What each block of object mode begins with."""
 _VISIT_S = 1e-5
-"""Longest time of going to Python and back. While compiled code runs nobody can look, so that its
-time is that of the next block."""
+"""Longest turn that is mostly going to Python and back. While compiled code runs nobody can look,
+so that its time is that of the next block: where it is longer, the two cannot be told apart."""
 _STENCIL = "numba.StencilFunc.__call__"
 _LOW_LEVEL = {"quad", "nquad", "dblquad", "tplquad", "generic_filter", "generic_filter1d"}
 """Functions of SciPy's that take a function as an address."""
@@ -298,10 +298,10 @@ def _of_object_mode(trace: ProcessTrace) -> Iterator[Finding]:
 def _of_blocks(trace: ProcessTrace, named: set[SourceLine]) -> Iterator[Finding]:
     """Name blocks of object mode that compiled code goes through again and again."""
     blocks = trace.places_of("object_mode")
-    n_visits = sum(one.n for one in blocks)
     looked_s = sum(seconds for spot, seconds in trace.spent if spot.below == _BACK)
-    for one in blocks:
-        spent_s = min(looked_s / n_visits, _VISIT_S) * one.n
+    each_s = looked_s / max(1, sum(one.n for one in blocks))
+    for one in blocks if each_s <= _VISIT_S else ():
+        spent_s = each_s * one.n
         if one.site not in named and trace.is_worth(spent_s):
             says = because(
                 "doctor_block_in_loop", function=one.name, n_calls=one.n, spent_s=spent_s

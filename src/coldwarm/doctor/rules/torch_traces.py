@@ -56,15 +56,8 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
 
 def _traces(trace: ProcessTrace, path: str, call: ast.Call) -> bool:
     name = ast.unparse(call.func)
-    return name in {"torch.jit.trace", "jit.trace"} or (
-        name == "trace"
-        and any(
-            isinstance(one, ast.ImportFrom)
-            and one.module == "torch.jit"
-            and "trace" in {each.asname or each.name for each in one.names}
-            for one in trace.sources.nodes(path)
-        )
-    )
+    imported = name == "trace" and trace.sources.imported_from(path, name) == "torch.jit"
+    return imported or name in {"torch.jit.trace", "jit.trace"}
 
 
 def _traced(trace: ProcessTrace, path: str, call: ast.Call) -> tuple[str, Function | None]:
