@@ -605,6 +605,19 @@ def test_a_time_budget_is_kept(fit: Desk) -> None:
     assert report.wall_s < 14.0
 
 
+def test_functions_of_one_file_start_alike(desk: Desk) -> None:
+    desk.write("both.py", "def f(x):\n    return x + 1\n\ndef g(x):\n    return x + 1\n")
+    desk.write("other.py", "def f(x):\n    return x + 1\n")
+    targets = "f=both.py:f", "h=other.py:f", "g=both.py:g"
+    done = desk.bench(*targets, "--input", "x=f64[9]", "--cold-only", "--rounds", "1")
+    assert done.code == 0, done.err
+    own = {
+        path.stem: json.loads(path.read_text())["protocol"]["own"]
+        for path in (desk.out / "cases").glob("*.json")
+    }
+    assert {name: one["starts_as"] for name, one in own.items()} == {"f": "f", "g": "f", "h": None}
+
+
 def test_the_seconds_of_the_look_count_in_all(desk: Desk) -> None:
     desk.write("late.py", "import time\ntime.sleep(3)\n\ndef f(x):\n    return x + 1\n")
     done = desk.bench("late.py:f", "--input", "x=f64[9]", "--cold-only")

@@ -100,6 +100,10 @@ class OwnCandidate(Record, frozen=True, kw_only=True):
     """Whether the answer of its last call was checked too."""
     control_of: str | None = None
     """The candidate that this one is once more, to show what differs by itself; ``None``: none."""
+    starts_as: str | None = None
+    """The first candidate whose processes do the same up to where the inputs are made: the same
+    module, interpreter and variables, so that these starts differ by chance alone; ``None``: there
+    is no other."""
     sync: str | None = None
     """The function named to wait for a result, inside the window; ``None``: none was named."""
     null_reasons: dict[str, Reason] = {}

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     Extent = tuple[int, int]
     """The first and the last line of something."""
     Function = ast.FunctionDef | ast.AsyncFunctionDef
+    Repeating = ast.For | ast.While | ast.comprehension
 
 
 _LOOPS = (
@@ -527,6 +528,15 @@ class SourceFiles:
         A comprehension inside of a loop is a part of that loop's turns.
         """
         return self._file(path).loop(line)
+
+    def repeating(self, path: str, line: int) -> Repeating | None:
+        """Return the loop itself; of a comprehension its first part, of other loops nothing."""
+        reach = self.loop(path, line)
+        for node in self.nodes(path) if reach is not None else ():
+            if _is_loop(node) and extent(node) == reach:
+                part = next(iter(getattr(node, "generators", [node])))
+                return part if isinstance(part, (ast.For, ast.While, ast.comprehension)) else None
+        return None
 
     def replaced(self, path: str, line: int, function: str) -> set[str]:
         """Return what a line gives to a call of a function and assigns what comes back to.

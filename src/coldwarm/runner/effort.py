@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.stats import intervals
+from coldwarm.stats.common_start import starts_alike
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE, group_medians
 from coldwarm.stats.ratio import FEWEST_FOR_FAR, THRESHOLD, far
 from coldwarm.stats.selection import warm_processes
@@ -247,6 +248,7 @@ def _rounds_for_verdict(
             ledger.of(baseline),
             ledger.of(case),
             [mode],
+            alike=starts_alike(baseline.described, case.described),
             threshold=threshold,
             confidence=confidence,
             tested=False,

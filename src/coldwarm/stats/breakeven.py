@@ -302,7 +302,7 @@ def dearer(ours: Costs, theirs: Costs, needed: Needed) -> Dearer:
         lambda calls, share: np.full(len(calls), math.log1p(share)),
         parts,
         len(rounds),
-        _basis(len(rounds), left_out(first, second)),
+        _basis(len(rounds), left_out(first, second), levelled=_start_alike(ours, theirs, needed)),
     )
 
 
@@ -339,11 +339,19 @@ def _log_ratios(ours: Costs, theirs: Costs, name: str) -> Floats:
     return np.array([math.log(mine[key] / other[key]) for key in rounds])
 
 
-def _basis(n_rounds: int, n_lacking: int) -> Reason:
-    common = because("common_rounds", n_rounds=n_rounds)
-    if not n_lacking:
-        return common
-    return because("several", common, because("rounds_left_out", n_rounds=n_lacking))
+def _basis(n_rounds: int, n_lacking: int, *, levelled: bool) -> Reason:
+    found = [because("common_rounds", n_rounds=n_rounds)]
+    if n_lacking:
+        found.append(because("rounds_left_out", n_rounds=n_lacking))
+    if levelled:
+        found.append(because("common_start"))
+    return because("several", *found) if len(found) > 1 else found[0]
+
+
+def _start_alike(ours: Costs, theirs: Costs, needed: Needed) -> bool:
+    """Say whether the starts of both are among the costs, and are alike."""
+    with_start = not needed[0].startswith("imported")
+    return with_start and ours.starts_as is not None and ours.starts_as == theirs.starts_as
 
 
 def _logs(

@@ -23,6 +23,7 @@ import numpy as np
 
 from coldwarm.contracts.base import EMPTY, FILLED, WARM
 from coldwarm.contracts.reasons import because
+from coldwarm.stats.common_start import levelled_cases, starts_as
 from coldwarm.stats.intervals import median_of
 from coldwarm.stats.selection import by_round, counted, warm_processes
 from coldwarm.stats.steady import settles_at, steady_places
@@ -118,6 +119,8 @@ class Costs:
     """By how much a further call may be shorter where the C allocator keeps freed memory. Whether
     it does depends on all that a program allocates: a loop of the same calls in a program of
     one's own may have either."""
+    starts_as: str | None = None
+    """The first candidate that starts as this one does: their starts are levelled."""
 
     @property
     def measured_calls(self) -> int | None:
@@ -169,6 +172,7 @@ def _costs(case: CaseResult) -> Costs:
         made_s=making_s(case),
         later=after,
         kept_s=_kept_s(case, series[WARM_CALL]),
+        starts_as=starts_as(case),
     )
 
 
@@ -350,11 +354,11 @@ class CostGroup:
 def gather(name: str, cases: Sequence[CaseResult]) -> CostGroup:
     """Return what is known of the cases of a group; a failed one has no costs."""
     known, measured, missing, moving = [], [], {}, {}
-    for case in cases:
+    for case, levelled in zip(cases, levelled_cases(cases), strict=True):
         if case.status == "failed" or not case.observations:
             missing[case.candidate] = case.reason or because("unstated")
             continue
-        known.append(_costs(case))
+        known.append(_costs(levelled))
         measured.append(case)
         if case.warm and not case.warm.steady.steady:
             moving[case.candidate] = case.warm.steady.reason

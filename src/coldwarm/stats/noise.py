@@ -25,6 +25,7 @@ from msgspec.structs import replace
 
 from coldwarm.contracts.bench import NoiseFigure, NoiseHorizon, NoiseReport
 from coldwarm.contracts.reasons import because
+from coldwarm.stats.common_start import starts_alike
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE, MEDIAN_ERROR, expected_of_pairs
 from coldwarm.stats.ratio import CONFIDENCE
 from coldwarm.stats.selection import counted, warm_processes
@@ -98,7 +99,12 @@ def _figures(bench: EqualSides, threshold: float, most: int) -> Iterator[NoiseFi
     first, second = bench.cases
     modes = first.protocol.cache_modes
     compared = compare_case(
-        first.case, first.observations, second.observations, modes, threshold=threshold
+        first.case,
+        first.observations,
+        second.observations,
+        modes,
+        alike=starts_alike(first.protocol.own, second.protocol.own),
+        threshold=threshold,
     )
     for one in compared:
         spent = _BenchTime(

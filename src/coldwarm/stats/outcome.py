@@ -15,6 +15,7 @@ from coldwarm.contracts import nextstat
 from coldwarm.contracts.observation import Counts, published
 from coldwarm.contracts.reasons import because, is_wrong
 from coldwarm.stats import ratio, summarise
+from coldwarm.stats.common_start import starts_alike
 from coldwarm.stats.selection import counted, failure, warm_processes
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ def with_comparisons(
             baseline.observations,
             result.observations,
             result.protocol.cache_modes,
+            alike=starts_alike(baseline.protocol.own, result.protocol.own),
             threshold=ratio.THRESHOLD if threshold is None else threshold,
         )
         compared.append(replace(result, comparisons=comparisons))

@@ -57,6 +57,7 @@ _REASONS = {
     "many_verdicts": "{parts}; but among {n_verdicts:# comparison} chance gives a difference like"
     " this too often for an error rate of {error_share:.0%}",
     "common_rounds": "{n_rounds:# common round}",
+    "common_start": "both import the same module: each round counts the mean of their imports",
     "separate_processes": "{n_processes} and {n_baseline} processes",
     "separate_runs": "{n_ours} and {n_baseline} runs",
     "rounds_related": "processes that ran one after the other are more alike than independent ones"

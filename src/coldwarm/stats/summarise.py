@@ -16,6 +16,7 @@ from coldwarm.contracts.observation import PHASES, Counts, published
 from coldwarm.contracts.reasons import because, distinct
 from coldwarm.contracts.result import ColdSummary, SteadyState, WarmSummary
 from coldwarm.stats.cautions import case_warnings, kept_itself
+from coldwarm.stats.common_start import levelled
 from coldwarm.stats.intervals import paired, precision_of, summary
 from coldwarm.stats.ratio import compare, compare_pairs, log_ratios, shared_ratios
 from coldwarm.stats.selection import (
@@ -234,22 +235,36 @@ def compare_case(
     theirs: Sequence[Observation],
     ours: Sequence[Observation],
     cache_modes: Sequence[CacheMode],
+    *,
+    alike: bool = False,
     **limits: Unpack[Criteria],
 ) -> list[Comparison]:
     """Compare the observations of a case (``ours``) with those of its baseline (``theirs``).
 
     The metrics are ``<cache mode>.ttfr_s`` for each cold mode, of a scenario also
-    ``<cache mode>.total_s``, and ``warm.call_s``.
+    ``<cache mode>.total_s``, and ``warm.call_s``. ``alike`` says whether their processes start
+    alike (``common_start``).
     """
     comparisons = []
+    if alike:
+        ours, theirs = levelled((ours, theirs))
     for mode in cache_modes:
         if mode == WARM:
             comparisons.append(_compare_warm(baseline, theirs, ours, limits))
             continue
         for name in _headlines([*ours, *theirs]):
             first, second = (cold_rounds(side, mode, name) for side in (ours, theirs))
-            comparisons.append(compare(f"{mode}.{name}_s", baseline, first, second, **limits))
+            judged = compare(f"{mode}.{name}_s", baseline, first, second, **limits)
+            comparisons.append(_with_common_start(judged) if alike else judged)
     return comparisons
+
+
+def _with_common_start(judged: Comparison) -> Comparison:
+    """Return a verdict whose reason tells what counts for the starts of both sides."""
+    if judged.ratio is None:
+        return judged
+    reason = because("several", judged.reason, because("common_start"))
+    return msgspec.structs.replace(judged, reason=reason)
 
 
 def cold_rounds(

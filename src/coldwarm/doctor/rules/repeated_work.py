@@ -159,7 +159,7 @@ def _kept_graphs(trace: ProcessTrace, seen: _Seen) -> Iterator[Finding]:
     for call in trace.sources.calls_at(site.path, site.line):
         if called(call) not in {"grad", "backward"} or not _is_true(call, "retain_graph"):
             continue
-        of, loop = _differentiated(call), _loop(trace, site.path, extent)
+        of, loop = _differentiated(call), trace.sources.repeating(site.path, site.line)
         turning, turns = set(), None
         if isinstance(loop, (ast.For, ast.comprehension)):
             turning, turns = variables(loop.target), trace.sources.turns(site.path, loop)
@@ -211,22 +211,10 @@ def _is_kept_alone(trace: ProcessTrace, path: str, extent: tuple[int, int], call
     given = [one for one in call.keywords if one.arg not in {"retain_graph", "create_graph"}]
     if called(call) != "backward" or call.args or given or not isinstance(of, ast.Name):
         return False
-    loop = _loop(trace, path, extent)
+    loop = trace.sources.repeating(path, call.lineno)
     turning = variables(loop.target) if isinstance(loop, ast.For) else set()
     is_made = of.id not in turning and _changes(trace, path, of.id, extent)
     return bool(is_made) and _backwards(trace, path, extent) == 1
-
-
-def _loop(
-    trace: ProcessTrace, path: str, extent: tuple[int, int]
-) -> ast.For | ast.While | ast.comprehension | None:
-    """Return the loop that begins where an extent does."""
-    for node in trace.sources.nodes(path):
-        if isinstance(node, (ast.For, ast.While)) and node.lineno == extent[0]:
-            return node
-        if isinstance(node, ast.comprehension) and node.target.lineno == extent[0]:
-            return node
-    return None
 
 
 def _constants(trace: ProcessTrace, seen: _Seen) -> Iterator[Finding]:

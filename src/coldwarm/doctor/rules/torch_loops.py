@@ -82,18 +82,8 @@ def _parametrized(trace: ProcessTrace, computed: Mapping[SourceLine, float]) -> 
 
 def _loop(trace: ProcessTrace, site: SourceLine) -> ast.For | ast.comprehension | None:
     """Return the innermost loop with variables of its own that a line is repeated by."""
-    reach = trace.sources.loop(site.path, site.line)
-    found: ast.For | ast.comprehension | None = None
-    if reach is None:
-        return None
-    for node in trace.sources.nodes(site.path):
-        if isinstance(node, ast.For):
-            first, last = node.body[0].lineno, node.end_lineno or node.lineno
-            if reach[0] <= node.lineno and first <= site.line <= last:
-                found = node
-        elif isinstance(node, ast.comprehension) and node.target.lineno == site.line:
-            found = found or node
-    return found
+    found = trace.sources.repeating(site.path, site.line)
+    return found if not isinstance(found, ast.While) else None
 
 
 def _uses_torch(trace: ProcessTrace, path: str) -> bool:

@@ -402,7 +402,18 @@ def _cases(candidates: Sequence[Inspected], reference: str, setting: Setting) ->
                 in_threads=inspected.in_threads,
             )
         )
-    return made
+    return _with_starts(made, [one.target for one in candidates])
+
+
+def _with_starts(cases: Sequence[Case], targets: Sequence[Target]) -> list[Case]:
+    """Name for each case the first one whose processes do the same before their function is met."""
+    starts = [target.start for target in targets]
+    told = []
+    for case, start in zip(cases, starts, strict=True):
+        first = targets[starts.index(start)].label if starts.count(start) > 1 else None
+        own = case.described and msgspec.structs.replace(case.described, starts_as=first)
+        told.append(replace(case, described=own))
+    return told
 
 
 def _failures(

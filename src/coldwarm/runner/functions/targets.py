@@ -73,6 +73,13 @@ class Target:
     """The same in another way, where it cannot be read anew."""
 
     @property
+    def start(self) -> tuple[object, ...]:
+        """What decides all that its processes do before they look its function up."""
+        given = (self.arguments, self.carried, self.calls, self.sync)
+        variables = tuple(sorted(self.variables.items()))
+        return (self.module, self.path, self.python, variables, self.search, self.elsewhere, *given)
+
+    @property
     def text(self) -> str:
         """The target as a user writes it, the file from the working directory on."""
         if self.path is None:
