@@ -53,6 +53,8 @@ class UserFunction(Backend):
         vars(self)["sync"] = unfinished.waiter()
         self._module: Any = None
         self._found: Any = None
+        self.lay_in_module = False
+        """Whether the module had the function as soon as it was loaded: looking up ran no code."""
         self._function: Any = None
         self._build_s = 0.0
         self._call = arguments.Call((), {})
@@ -108,6 +110,7 @@ class UserFunction(Backend):
         if self._module is None:
             self._module = target.load(self.spec)
         if self.spec["name"] is not None:
+            self.lay_in_module = self.spec["name"] in getattr(self._module, "__dict__", ())
             self._found = target.resolve(self._module, self.spec["name"])
         if self.spec.get("sync"):
             self._sync = target.resolve_sync(self._module, self.spec["sync"])

@@ -201,6 +201,7 @@ class _Inspection:
             "precision": kind,
             "compiled_again": again,
             "in_threads": in_threads,
+            "lay_in_module": self.backend.lay_in_module,
             "further": further,
             "device": device,
             "counters": counters,

@@ -442,6 +442,8 @@ class Inspection(Record, frozen=True, kw_only=True, forbid_unknown_fields=False,
     compiled_again: Count | None = None
     """Programs that a second call with the same arguments compiled."""
     in_threads: bool = False
+    lay_in_module: bool = False
+    """Whether its module had it as soon as it was loaded, and did not make it when asked."""
     """Whether other threads computed beside its main thread in a second call."""
     before: list[str] = msgspec.field(default_factory=list)
     """Files that it read, that were there before it, and that are no part of an installation."""

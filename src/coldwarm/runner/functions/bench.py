@@ -402,15 +402,19 @@ def _cases(candidates: Sequence[Inspected], reference: str, setting: Setting) ->
                 in_threads=inspected.in_threads,
             )
         )
-    return _with_starts(made, [one.target for one in candidates])
+    return _with_starts(made, candidates)
 
 
-def _with_starts(cases: Sequence[Case], targets: Sequence[Target]) -> list[Case]:
-    """Name for each case the first one whose processes do the same before their function is met."""
-    starts = [target.start for target in targets]
+def _with_starts(cases: Sequence[Case], candidates: Sequence[Inspected]) -> list[Case]:
+    """Name for each case the first one whose processes do the same before their function is met.
+
+    A module that makes its functions when they are asked for may import something else for each.
+    """
+    starts = [one.target.start if one.found.lay_in_module else None for one in candidates]
     told = []
     for case, start in zip(cases, starts, strict=True):
-        first = targets[starts.index(start)].label if starts.count(start) > 1 else None
+        is_shared = start is not None and starts.count(start) > 1
+        first = candidates[starts.index(start)].target.label if is_shared else None
         own = case.described and msgspec.structs.replace(case.described, starts_as=first)
         told.append(replace(case, described=own))
     return told
