@@ -530,7 +530,10 @@ class SourceFiles:
         return self._file(path).loop(line)
 
     def repeating(self, path: str, line: int) -> Repeating | None:
-        """Return the loop itself; of a comprehension its first part, of other loops nothing."""
+        """Return the innermost loop that repeats a line; of a comprehension its first ``for``.
+
+        ``None``: there is none, or it is another call that repeats, such as ``reduce``.
+        """
         reach = self.loop(path, line)
         for node in self.nodes(path) if reach is not None else ():
             if _is_loop(node) and extent(node) == reach:
