@@ -2,9 +2,10 @@
 
 Functions of one module, with the same interpreter and variables, start alike: the interpreter
 comes up, the module is imported with its frameworks, and the devices are asked for. How long that
-takes differs from process to process, and is no difference between the candidates. For two
-functions of JAX it made most of the scatter of their ratio. So where candidates are compared, each
-process of a round counts the mean of that round for it.
+takes differs from process to process, and is no difference between the candidates. Of two
+functions of JAX the ratio scattered by 7.9 % with empty and 16.8 % with filled caches, and without
+what is in common by 5.3 and 3.7 % (22 and 31 rounds, on a shared machine). So where
+candidates are compared, each process of a round counts the mean of that round for it.
 """
 
 from __future__ import annotations
