@@ -302,3 +302,29 @@ def test_what_nobody_counts_is_judged_by_its_files() -> None:
         assert not modes.judge(COLD, [again], compiles=False).proved
         assert modes.judge(FILLED, [again], compiles=False).proved
         assert not modes.judge(FILLED, [start], compiles=False).proved
+
+
+def test_a_start_that_left_nothing_shows_filled_caches_too() -> None:
+    none: dict[str, Any] = {
+        "files_before": 0,
+        "files_after": 0,
+        "hits": 0,
+        "misses": 0,
+        "compiles": 0,
+    }
+    own = evidence("files", files_before=0, files_after=0, hits=0, requests=63)
+
+    def shown(*seen: CacheEvidence, mode: CacheMode = COLD) -> list[CacheMode]:
+        return list(modes.judge_other(mode, seen, "keep_all"))
+
+    assert shown() == shown(own) == shown(own, evidence(**none)) == [FILLED]
+    for left in (
+        evidence(**none | {"compiles": 1}),
+        evidence(**none | {"files_after": 1}),
+        evidence(**none | {"files_before": None}),
+        evidence(**none, new_files={".nbc": 1}),
+        evidence("files", **none, raw={"without_0": "~/kept"}),
+    ):
+        assert shown(own, left) == []
+    assert shown(own, mode=FILLED) == shown(own, mode=WARM) == shown(own, mode=FIRST) == []
+    assert modes.judge_other(COLD, [own], "framework_default") == {}

@@ -98,11 +98,31 @@ def test_functions_that_use_all_processors_are_called_and_started_one_by_one(des
     assert measured == ["begin", "end"] * (len(measured) // 2)
 
 
+KEPT = """
+    (Path.home() / "kept").write_text(str(os.getpid()))
+"""
+
+
 def test_a_start_that_is_measured_is_made_alone(desk: Desk) -> None:
-    desk.write("mine.py", SLOW_START)
+    desk.write("mine.py", SLOW_START + KEPT)
     done = desk.bench("mine.py:one", "mine.py:other")
     assert done.code == 0, done.err
     assert not _overlap(desk)
+
+
+def test_a_start_that_leaves_no_file_shows_empty_and_filled_caches(desk: Desk) -> None:
+    """It is measured once in each round, and stands in both columns."""
+    desk.write("mine.py", SLOW_START)
+    done = desk.bench("mine.py:one", "mine.py:other", "--cold-only", "--max-rounds", "2")
+    assert done.code == 0, done.err
+    for label in ("one", "other"):
+        case = desk.case(label)
+        asked = ["cold_process_cold_cache", "cold_process_warm_cache"]
+        assert [one["cache_mode"] for one in case["observations"]] == asked[:1] * 2
+        assert [one["cache_mode"] for one in case["cold"]] == asked
+        empty, filled = (one["seconds"]["ttfr"] for one in case["cold"])
+        assert empty == filled
+    assert desk.command("validate", desk.out).code == 0
 
 
 def test_a_process_that_fails_beside_another_says_so_and_leaves_the_other(desk: Desk) -> None:

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 import coldwarm.caches
 from coldwarm.caches import HOME, Owner, judge_by_default, proved, refuted
-from coldwarm.contracts.observation import Block, CacheEvidence, Judgement
+from coldwarm.contracts.base import EMPTY, FILLED
+from coldwarm.contracts.observation import COUNTS, Block, CacheEvidence, Judgement
 from coldwarm.contracts.reasons import because, distinct, together
 from coldwarm.errors import PluginError
 
@@ -117,6 +118,27 @@ def judge(
     failed = [judgement.reason for judgement in judgements if not judgement.proved]
     reasons = failed or [judgement.reason for judgement in judgements]
     return Judgement(proved=not failed, reason=together(reasons))
+
+
+def judge_other(
+    mode: CacheMode, evidence: Iterable[CacheEvidence], cache_settings: CacheSettings
+) -> dict[CacheMode, Judgement]:
+    """Judge a start with empty caches as one with filled caches, where it has left nothing in any.
+
+    What the next start finds is what this one has found.
+    """
+    if mode != EMPTY or cache_settings == "framework_default" or not all(map(_leaves_no, evidence)):
+        return {}
+    return {FILLED: proved("nothing_left")}
+
+
+def _leaves_no(evidence: CacheEvidence) -> bool:
+    """Say whether a process had no file in a cache, left none, and had nothing to put there."""
+    listed = (evidence.files_before, evidence.files_after)
+    # Of files that a program opens, requests are counted too, whosever they are.
+    asked = any(getattr(evidence, name) for name in COUNTS if name != "requests")
+    elsewhere = evidence.owner == HOME and evidence.raw  # files that others may find, too
+    return listed == (0, 0) and not asked and not evidence.new_files and not elsewhere
 
 
 def _with_home(evidence: list[CacheEvidence]) -> list[CacheEvidence]:

@@ -357,6 +357,7 @@ class RoundChooser:
             item
             for case in alive
             for mode in self.options.cache_modes
+            if mode != FILLED or not self.ledger.shows_both(case)
             if (item := self._item(baseline, case, mode, left_s)) is not None
             if left_s is None or item.cost_s <= left_s
         ]

@@ -616,7 +616,7 @@ class Running(Begun):
         slot = self.slot
         compiles, settings = slot.case.backend.compiles, slot.cache_settings
         started = modes.judge(slot.mode, found, compiles=compiles, cache_settings=settings)
-        judgements = {slot.mode: started}
+        judgements = {slot.mode: started, **modes.judge_other(slot.mode, found, settings)}
         moved = self.start.moved
         if moved and slot.mode != WARM:
             reason = because("caches_moved", setting_names=moved)

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec.structs import replace
 
 from coldwarm.caches import listing, modes
-from coldwarm.contracts.base import FILLED
+from coldwarm.contracts.base import EMPTY, FILLED
 from coldwarm.contracts.observation import published
 from coldwarm.contracts.reasons import because
 from coldwarm.runner.harness import MOST_TRIES
-from coldwarm.stats.selection import claims, counted, failure
+from coldwarm.stats.selection import claims, counted, counts, failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -109,6 +109,11 @@ class Ledger:
     def done(self, case: Case, mode: CacheMode, round_: int) -> bool:
         """Say whether a mode's process of a round is there."""
         return any(seen.round == round_ for seen in self.good(case, mode))
+
+    def shows_both(self, case: Case) -> bool:
+        """Say whether a start of a case with empty caches shows one with filled caches, too."""
+        seen = self.good(case, EMPTY)
+        return bool(seen) and all(counts(one, FILLED) for one in seen)
 
     def n_rounds(self, case: Case, mode: CacheMode) -> int:
         """Return in how many rounds a mode's process was tried, whatever came of it."""

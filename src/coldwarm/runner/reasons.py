@@ -37,6 +37,7 @@ _REASONS = {
     " alone",
     "contradicted": "{mode}: {parts}",
     "no_cache": "a fresh process; this backend keeps no cache",
+    "nothing_left": "it left no file in any cache, so that a start with filled caches is the same",
     "start_not_judged": "nothing is asked of the start",
     "uncounted": "{owner}: no count of {count_names}",
     "files_before": "{owner}: {n_files:# file} before the spawn",

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from coldwarm import __version__
 from coldwarm.caches import modes
 from coldwarm.contracts import codec, reader
-from coldwarm.contracts.base import WARM
+from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.contracts.bench import NoiseReport
 from coldwarm.contracts.codec import dotted, line_of, load_as, read_bytes
 from coldwarm.contracts.nextstat import NextstatResult, summarised
@@ -54,6 +54,8 @@ def _rejudged(one: Observation, *, compiles: bool) -> Observation:
     if any(found.owner not in known for found in one.evidence):
         return one
     judged: dict[CacheMode, Judgement] = {one.cache_mode: _start(one, compiles=compiles)}
+    if FILLED in one.also_modes:  # earlier versions have not judged it
+        judged |= modes.judge_other(one.cache_mode, one.evidence, one.cache_settings)
     if one.blocks:
         judged[WARM] = modes.judge_blocks(one.blocks)
     against = [

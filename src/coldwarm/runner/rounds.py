@@ -145,6 +145,8 @@ class Rounds:
 
     def cost_s(self, case: Case, mode: CacheMode) -> float | None:
         """Return the seconds that a mode's last process of a case ran; ``None``: none did."""
+        if mode == FILLED and self.ledger.shows_both(case):
+            return 0.0
         known = self._cost_s.get((case.id, mode))
         if known is not None:
             return known

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from coldwarm.caches import HOME, listing
-from coldwarm.contracts.base import FILLED, WARM
+from coldwarm.contracts.base import EMPTY, FILLED, WARM
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.contracts.result import OwnCandidate
 from coldwarm.errors import UsageError
@@ -189,12 +189,17 @@ def _tell_short_budget(
 def _round_s(cases: Sequence[Case], asked: Options) -> float:
     """Return the seconds that a round of all cases will take, by their inspections.
 
-    A process whose warm calls are timed shows a start with filled caches on the way.
+    A process whose warm calls are timed shows a start with filled caches on the way, and so does
+    one with empty caches where there is none to fill.
     """
-    modes = asked.cache_modes
-    starts = len([mode for mode in modes if mode != FILLED or WARM not in modes])
-    warm_s = asked.block_s * asked.blocks if WARM in modes else 0.0
-    return sum(starts * (case.inspected_s or 0.0) + warm_s for case in cases)
+    modes, warm_s = set(asked.cache_modes), 0.0
+    if WARM in modes:
+        modes, warm_s = modes - {FILLED}, asked.block_s * asked.blocks
+    total_s = 0.0
+    for case in cases:
+        by_the_way = {FILLED} if EMPTY in modes and set(case.backend.caches) <= {HOME} else set()
+        total_s += len(modes - by_the_way) * (case.inspected_s or 0.0) + warm_s
+    return total_s
 
 
 def _candidates(
