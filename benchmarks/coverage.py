@@ -114,6 +114,23 @@ def ratios(kind: str, n: int, trials: int) -> float:
     return sum((one.low or 0.0) <= 1 <= (one.high or math.inf) for one in found) / trials
 
 
+IMPORT, OF_IMPORT = 0.4, 5.0
+"""What an import takes, over the work after it, and how many times as much it scatters."""
+
+
+def starts(kind: str, n: int, trials: int) -> float:
+    """Return that of the ratio of two equal starts that have the mean import of each round."""
+    rng, hits = np.random.default_rng([n, trials, 5]), 0
+    for _ in range(trials):
+        imports = [IMPORT * NOISE[kind](rng, n) ** OF_IMPORT for _ in range(2)]
+        common = np.mean(imports, axis=0)
+        sides = [(common + NOISE[kind](rng, n)).tolist() for _ in range(2)]
+        ours, theirs = ({str(k): [v] for k, v in enumerate(side)} for side in sides)
+        one = compare("cold_process_cold_cache.ttfr_s", "b", ours, theirs, tested=False)
+        hits += (one.low or 0.0) <= 1 <= (one.high or math.inf)
+    return hits / trials
+
+
 FORKS, OF_FORKS, OF_TEMPLATES = 4, 0.005, 0.003
 """Forks of a template, and standard deviations of log-ratios in forks and between templates: the
 largest that ``benchmarks/nested.py`` has measured."""
@@ -172,6 +189,7 @@ CLAIMS: dict[str, tuple[Callable[[str, int, int], float], int]] = {
     "median, with stopping at ±5 %": (stopped, 1),
     "ratio, at 97 %": (ratios, 1),
     "ratio by forks, at 97 %": (shared, 1),
+    "ratio of starts with their import in common, at 97 %": (starts, 1),
     DIFFERENT: (different, 1),
     "tables of 30 equal programs with a false difference": (tables, 10),
     "break-even": (_planned(coverage_plan.meeting), 4),

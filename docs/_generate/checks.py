@@ -30,6 +30,14 @@ _COUNTED = {
 """What must be 0 after a fault, and its field in the results."""
 
 
+def _trials(results: Path) -> str:
+    """Return the tables of both files: trials of a build and a machine have one for themselves."""
+    warm, starts = (
+        trials.markdown(journal.read(results / f"{name}.jsonl")) for name in ("trials", "starts")
+    )
+    return f"{warm}\n## Starts\n\n{starts}"
+
+
 def pages(package: Path) -> dict[str, str]:
     """Return a page for each benchmark, in Markdown, and the page above them."""
     results = package.parents[1] / "benchmarks" / "results"
@@ -43,7 +51,7 @@ def pages(package: Path) -> dict[str, str]:
         "honest": ("Honest functions", "refuses", honest(read("honest")["cases"])),
         "scripts": ("Against a script", "deceit", _scripts(read("independent"))),
         "programs": ("The doctor on programs of others", "real-programs", doctor),
-        "trials": ("Trials", "trials", trials.markdown(journal.read(results / "trials.jsonl"))),
+        "trials": ("Trials", "trials", _trials(results)),
         "rounds": ("One more round", "concepts", more_rounds.table(read("more_rounds"))),
         "processes": ("Scatter between processes", "concepts", nested.table(read("nested"))),
         "faults": ("Faults", "faults", faults(read("faults")["faults"])),

@@ -10,6 +10,7 @@ import pytest
 from tests.doctor import journals
 from tests.doctor.test_looked_at import END_S, FILE, patterns, seen
 
+from coldwarm.doctor import watch
 from coldwarm.doctor.judge import findings, findings_across
 from coldwarm.doctor.source_code import SourceFiles
 from coldwarm.doctor.trace import ProcessTrace
@@ -194,12 +195,22 @@ def test_settings_are_told_at_the_end() -> None:
         torch.autograd.set_detect_anomaly(True)
         torch.set_num_threads(64)
         told = debugging()
-        print(told["on"], told["threads"], told["processors"] > 0)
+        print(told["on"])
+        print(told["threads"], told["processors"] > 0, told["torch_gpu"])
     """
     pytest.importorskip("jax")
     pytest.importorskip("torch")
     done = started.python([sys.executable, "-c", textwrap.dedent(text)], timeout_s=240)
-    assert done.stdout.decode().split("\n")[0] == "['jax_debug_nans', 'set_detect_anomaly'] 64 True"
+    said = done.stdout.decode().split("\n")
+    assert said[:2] == ["['jax_debug_nans', 'set_detect_anomaly']", "64 True False"]
+
+
+@pytest.mark.parametrize("used", [True, False])
+def test_what_pytorch_does_on_a_gpu_is_told_as_not_seen(*, used: bool) -> None:
+    row = {"kind": "debugging", "at_s": journals.BEGIN_S, "torch_gpu": used}
+    trace = ProcessTrace.of([journals.process(), row], [], SourceFiles({}))
+    codes = {reason.code for reason in watch._unseen([trace], None)}
+    assert ("torch_on_gpu" in codes) == used
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,16 @@ def test_faults() -> None:
     assert f"{faults} faults and {commands} commands" in page("faults")
 
 
+def test_starts() -> None:
+    lines, text = journal.read(RESULTS / "starts.jsonl"), page("trials")
+    for row, name in zip(table.rows(lines), ("NumPy", "JAX"), strict=True):
+        told = f"{row.calls.count('slower')} `slower` | {row.calls.count('undecided')} | 0"
+        assert f"| 10 %, {name} | {row.n} | {told} |" in text
+    (both,) = table.pooled(lines)
+    assert f"in {sum(both.held)} of {len(both.held)} of starts" in text
+    assert not any(one["thrown_away"] for one in lines if one["record"] == "trial")
+
+
 def test_trials() -> None:
     lines = journal.read(RESULTS / "trials.jsonl")
     text, held, n_held = page("trials"), 0, 0

@@ -27,8 +27,8 @@ DONE: list[str] = []
 class Device:
     """A device of CuPy."""
 
-    def __init__(self, number: int) -> None:
-        """Keep its number."""
+    def __init__(self, number: int = 0) -> None:
+        """Keep its number; without one it is the current device."""
         self.id = number
 
     def synchronize(self) -> None:
@@ -155,6 +155,13 @@ def test_arrays_of_cupy_are_waited_for_and_other_work_is_found(cupy: Any) -> Non
     cupy.cuda.Stream.null.done = False
     with pytest.raises(unfinished.UnfinishedError, match="gpu_unfinished"):
         looking.refuse()
+
+
+def test_work_of_cupy_in_any_stream_is_waited_for_where_a_number_is_returned(cupy: Any) -> None:
+    assert wait(1.0) == ["device 0"]
+    DONE.clear()
+    cupy.get_default_memory_pool = lambda: SimpleNamespace(total_bytes=lambda: 0)
+    assert wait(1.0) == [], "no GPU was used"
 
 
 def test_arrays_of_numba_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,8 +55,8 @@ def functions(folder: Path, *, check: bool = True, **changes: Any) -> list[Case]
     guard: Any = None
     setting = Setting("bench", (), None, check, None, None, 0, 1.0, guard, folder)
     found = [
-        Inspected(targets[0], inspected(file), 0.5),
-        Inspected(targets[1], inspected(file, **changes), 1.5),
+        Inspected(targets[0], inspected(file, start_s=0.5)),
+        Inspected(targets[1], inspected(file, start_s=1.5, **changes)),
     ]
     return bench._cases(found, "slow", setting)
 

@@ -155,3 +155,9 @@ def test_no_home_and_no_password_is_in_a_value(
     monkeypatch.setenv("HOME", str(tmp_path))
     shown = machine_settings.relevant({"LD_PRELOAD": f"{tmp_path}/lib.so"}, ["jax"])
     assert cleaned(shown) == {"LD_PRELOAD": "~/lib.so"}
+
+
+def test_what_is_noted_in_images_for_gpus_is_no_setting() -> None:
+    noted = ("CUDA_VERSION", "CUDA_PKG_VERSION", "CUDNN_VERSION", "NCCL_VERSION")
+    set_ = {"CUDA_LAUNCH_BLOCKING": "1", "NCCL_DEBUG": "INFO"}
+    assert machine_settings.known({**dict.fromkeys(noted, "13.0.2"), **set_}) == set_

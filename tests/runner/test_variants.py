@@ -123,3 +123,13 @@ def test_a_start_by_default_is_measured_where_less_is_kept(
     filled = observe(FILLED, cache_settings="framework_default", evidence=found)
     ledger.add(filled)
     assert Beside(tmp_path, ledger, Options(), observe).default(case) == [], "once in a round"
+
+
+def test_a_driver_s_cache_is_filled_even_where_the_framework_keeps_nothing(
+    case: Case, tmp_path: Path, observe: Observe
+) -> None:
+    jax = CacheEvidence(owner="jax", compiles=1, kept_by_default="none")
+    for new_files, modes in (({"(none)": 2}, [EMPTY, FILLED]), ({}, [FILLED])):
+        driver = CacheEvidence(owner="cuda", new_files=new_files)
+        ledger = Ledger([observe(EMPTY, evidence=[jax, driver])])
+        assert Beside(tmp_path, ledger, Options(), observe).default(case) == modes

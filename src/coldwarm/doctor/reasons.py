@@ -33,6 +33,8 @@ _REASONS = {
     "program_replaced": "how the time went after the process had replaced its program (as by"
     " os.execv); what was compiled there is told",
     "jit_off": "what is compiled: `jit` is off in the pass that looks for keys",
+    "torch_on_gpu": "where PyTorch waits for a GPU, as `.item()` in a loop does, and which clock is"
+    " read before the GPU is done",
     "imported_before": "{frameworks} had been imported before the block began",
     "devices_before": "the devices had been started before the block began",
     "operations_many": "operations outside of `jit` after the first 10,000, one by one: they are in"

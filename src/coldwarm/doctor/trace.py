@@ -592,6 +592,8 @@ class DebugSettings(_Row, tag="debugging"):
     """Of PyTorch, for one operation."""
     processors: int = 0
     """Those that the process may use."""
+    torch_gpu: bool = False
+    """Whether PyTorch had started a GPU."""
 
 
 class Untold(_Row, tag="untold"):

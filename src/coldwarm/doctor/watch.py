@@ -43,6 +43,7 @@ from coldwarm.doctor.time_account import (
 from coldwarm.doctor.trace import (
     BlockBegin,
     Cut,
+    DebugSettings,
     DoctorFailure,
     Enough,
     Framework,
@@ -408,16 +409,23 @@ def _unseen(processes: Sequence[ProcessTrace], ended: ProgramEnd | None) -> Iter
     if ended is None and not (programs or processes[:1])[-1].rows_of(ProcessEnd):
         yield because("end_not_seen")
     yield from unseen_before(processes[0]).values()
-    if any(one.rows_of(Enough) for one in processes):
-        yield because("operations_many")
-    if not all(row.jit for row in processes[0].rows_of(BlockBegin)):
-        yield because("jit_off")
+    yield from _not_watched(processes)
     cut = any(one.rows_of(Cut) for one in processes)
     if cut or any(map(unlogged_calls, processes)):
         yield because("journal_cut")
     for one in processes:
         yield from _unfinished(one)
     yield from _failures(processes)
+
+
+def _not_watched(processes: Sequence[ProcessTrace]) -> Iterator[Reason]:
+    """Yield what nobody looks at in such a program, or no longer."""
+    if any(one.rows_of(Enough) for one in processes):
+        yield because("operations_many")
+    if not all(row.jit for row in processes[0].rows_of(BlockBegin)):
+        yield because("jit_off")
+    if any(row.torch_gpu for one in processes for row in one.rows_of(DebugSettings)):
+        yield because("torch_on_gpu")
 
 
 def _failures(processes: Sequence[ProcessTrace]) -> Iterator[Reason]:

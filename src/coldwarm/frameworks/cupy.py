@@ -13,12 +13,14 @@ if TYPE_CHECKING:
 def waiter(arrays: "Sequence[Any]") -> "Callable[[Any], None] | None":
     """Return what waits for all work of the devices of such arrays; ``None``: there is none.
 
-    A copy to the host has waited for itself.
+    Where this process has used a GPU, and no array says which, it is the current one: what was
+    returned may be a number of the host, and the work be in any stream.
     """
-    if not arrays:
+    if not arrays and not has_used_gpu():
         return None
     device = sys.modules["cupy"].cuda.Device
     devices = [device(number) for number in sorted({array.device.id for array in arrays})]
+    devices = devices or [device()]
 
     def wait(_out: "Any") -> None:
         for one in devices:

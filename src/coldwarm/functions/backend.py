@@ -39,8 +39,9 @@ class UserFunction(Backend):
     pools = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
     sync_policy = (
         "what the call returns decides: block_until_ready for arrays of JAX; all work of the GPU"
-        " for arrays of PyTorch, CuPy and Numba, and where PyTorch has used one; the function named"
-        " by --sync; none for finished values. Work that is still unfinished then is refused"
+        " for arrays of PyTorch, CuPy and Numba, and where PyTorch or CuPy has used one; the"
+        " function named by --sync; none for finished values. Work that is still unfinished then is"
+        " refused"
     )
 
     def __init__(self, device: str, threads: "int | None" = None) -> None:
@@ -53,7 +54,7 @@ class UserFunction(Backend):
         vars(self)["sync"] = unfinished.waiter()
         self._module: Any = None
         self._found: Any = None
-        self.lay_in_module = False
+        self.in_module = False
         """Whether the module had the function as soon as it was loaded: looking up ran no code."""
         self._function: Any = None
         self._build_s = 0.0
@@ -110,7 +111,7 @@ class UserFunction(Backend):
         if self._module is None:
             self._module = target.load(self.spec)
         if self.spec["name"] is not None:
-            self.lay_in_module = self.spec["name"] in getattr(self._module, "__dict__", ())
+            self.in_module = self.spec["name"] in getattr(self._module, "__dict__", ())
             self._found = target.resolve(self._module, self.spec["name"])
         if self.spec.get("sync"):
             self._sync = target.resolve_sync(self._module, self.spec["sync"])

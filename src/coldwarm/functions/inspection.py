@@ -165,7 +165,9 @@ class _Inspection:
         before, spare = values.digest(list(call.flat)), call.copied()
         input_sha256 = values.digest(arguments.in_order(call.flat, self.order))
         function = self.backend.finishing(function)
+        started_ns = _now_ns() - self.job["asked_ns"]
         out = self._called(function, call)
+        started_ns += self.busy_ns  # without waiting for other candidates
         # A function without arguments was called before, to see whether it is a factory.
         if self.kind == "factory" or not self.first_ns:
             self.first_ns += self.busy_ns
@@ -201,13 +203,14 @@ class _Inspection:
             "precision": kind,
             "compiled_again": again,
             "in_threads": in_threads,
-            "lay_in_module": self.backend.lay_in_module,
+            "in_module": self.backend.in_module,
             "further": further,
             "device": device,
             "counters": counters,
             "own_cache": next(iter(self.backend.moved()), None),
             "positional": self.positional,
             "first_s": self.first_ns / 1e9,
+            "start_s": started_ns / 1e9,
             "before": read,
             "wrote": opened.wrote(self.job["watch"]),
             "afterwards": others if repeats and first else None,

@@ -185,7 +185,9 @@ def _moved_of_jax(leaf: "Any", share: float, rng: "np.random.Generator") -> "Any
         return values.duplicate(leaf)
     kind = leaf.dtype
     wide = np.asarray(leaf).astype("c16" if np.dtype(kind).kind == "c" else "f8")
-    return jax.device_put(gate.moved(wide, share, rng).astype(kind), leaf.sharding)
+    # An array that is bound to its device, and one that is not, are compiled for each for itself.
+    place = leaf.sharding if leaf.committed else None
+    return jax.device_put(gate.moved(wide, share, rng).astype(kind), place)
 
 
 def _known(

@@ -453,6 +453,7 @@ def _abstract(content: Content) -> str:
     """Return what a snapshot holds, in a sentence or two."""
     suites = sorted({run.suite.suite for run in content.runs})
     cpus = sorted({one.cpu.model for one in content.environments if one.cpu.model})
+    gpus = sorted({gpu.model for one in content.environments for gpu in one.gpus or ()})
     held = []
     if suites:
         named = f"the {_listed(suites)} suite{'s' * (len(suites) > 1)}"
@@ -463,7 +464,7 @@ def _abstract(content: Content) -> str:
     text = _listed(held)
     return (
         f"{text[:1].upper()}{text[1:]}, measured with coldwarm on "
-        f"{_listed(cpus) or 'a processor that gives no name'}: raw samples, summaries, "
+        f"{_listed([*cpus, *gpus]) or 'a processor that gives no name'}: raw samples, summaries, "
         "verdicts, the environment and the cache policies they belong to, with hashes of every "
         "file."
     )

@@ -164,7 +164,7 @@ class Case:
     wrote: frozenset[str] = frozenset()
     """Files that its inspection wrote and that can be missing for a process."""
     inspected_s: float | None = None
-    """The seconds that the process ran that inspected it; ``None``: none did."""
+    """Seconds to the first result of the process that inspected it; ``None``: none did."""
     inspected_call_s: float | None = None
     """Time of making and calling it for the first time when it was inspected."""
     in_threads: bool = False

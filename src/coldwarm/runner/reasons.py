@@ -159,7 +159,7 @@ _REASONS = {
     "thermal": "{n_throttles:# thermal throttle}",
     "switches": "{switches_per_s:.0f} involuntary switches a second",
     "budget_short": "the time budget of {budget_s:time} is too short for a verdict:"
-    " {n_rounds:# round} of all candidates take about {needed_s:time}",
+    " {n_rounds:# round} of all candidates take at least {needed_s:time}",
     "budget_ended": "the time budget ended while {process} ran",
     "line_left_out": "journal line {n_line}: {text}; left out",
     "no_control_groups": "no control groups on this system",

@@ -433,6 +433,8 @@ class Inspection(Record, frozen=True, kw_only=True, forbid_unknown_fields=False,
     """Inputs that go by position, in order; the others go by name."""
     first_s: Seconds | None = None
     """Time of its first call, and of making it, where a factory does."""
+    start_s: Seconds | None = None
+    """Time from the start of the process to its first result."""
     uncompared: list[str] = msgspec.field(default_factory=list)
     """Places in the output that can be compared by nothing, each with its class."""
     doubt: Reason | None = None
@@ -442,9 +444,9 @@ class Inspection(Record, frozen=True, kw_only=True, forbid_unknown_fields=False,
     compiled_again: Count | None = None
     """Programs that a second call with the same arguments compiled."""
     in_threads: bool = False
-    lay_in_module: bool = False
-    """Whether its module had it as soon as it was loaded, and did not make it when asked."""
     """Whether other threads computed beside its main thread in a second call."""
+    in_module: bool = False
+    """Whether its module had it as soon as it was loaded, and did not make it when asked."""
     before: list[str] = msgspec.field(default_factory=list)
     """Files that it read, that were there before it, and that are no part of an installation."""
     wrote: list[str] = msgspec.field(default_factory=list)

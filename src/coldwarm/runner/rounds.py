@@ -431,6 +431,7 @@ class Rounds:
                 self._record(self._failure(slot, error))
                 self._drop(slot)
                 continue
+            running.process.let_helpers_start()
             running.process.hold()
             observation = running.observation()
             if observation.status != "ok":  # else its end says all, and that its answer was right
@@ -864,9 +865,15 @@ def _wants_default(case: Case, ledger: Ledger, options: Options, round_: int) ->
 
 
 def _keeps_nothing(case: Case, ledger: Ledger) -> bool:
-    """Say whether the framework's own settings keep nothing of what the case compiles."""
-    found = [one.kept_by_default for one in _compiled(ledger.of(case))]
-    return bool(found) and set(found) <= {"none", None}
+    """Say whether the framework's own settings keep nothing of what the case compiles.
+
+    A cache that counts nothing, such as that of a GPU's driver, keeps its new files by itself.
+    """
+    found = _compiled(ledger.of(case))
+    if any(one.compiles is None and one.new_files for one in found):
+        return False
+    kept = [one.kept_by_default for one in found]
+    return bool(kept) and set(kept) <= {"none", None}
 
 
 def _compiled(observations: list[Observation]) -> list[CacheEvidence]:

@@ -221,6 +221,9 @@ _WORKER = Path(__file__).resolve().parents[1] / "worker" / "main.py"
 _OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024
 _TAIL_BYTES = 16 * 1024
 _CHUNK_BYTES = 1024 * 1024
+_STEP_S, _IDLE_SHARE, _LONGEST_S = 0.2, 0.1, 15.0
+"""How often helpers are looked at, below which share of a processor they do nothing, and for how
+long they are waited for at most."""
 
 
 class ProcessFailedError(Exception):
@@ -433,6 +436,30 @@ class MeasuredProcess:
         elif self._inbox and ended.code == 0:
             reason = because("garbage", text=f"{self._inbox[:60]!r}")
         return ProcessFailedError(reason, self.output_tail)
+
+    def let_helpers_start(self) -> None:
+        """Wait until the processes that it has started do nothing.
+
+        Where there is Triton, PyTorch starts a helper for its compiler, which imports PyTorch for
+        seconds. Held with its group, it would go on with that in each block of warm calls.
+        """
+        ends_s, before_s = TIME.perf_counter() + _LONGEST_S, self._helpers_cpu_s()
+        while before_s is not None and TIME.perf_counter() < ends_s:
+            TIME.sleep(_STEP_S)
+            now_s = self._helpers_cpu_s()
+            if now_s is None or now_s - before_s < _IDLE_SHARE * _STEP_S:
+                return
+            before_s = now_s
+
+    def _helpers_cpu_s(self) -> float | None:
+        """Return the processor time of the processes below this one; ``None``: there are none."""
+        used_s = []
+        with suppress(psutil.Error):
+            for helper in psutil.Process(self.pid).children(recursive=True):
+                with suppress(psutil.Error):
+                    times = helper.cpu_times()
+                    used_s.append(float(times.user + times.system))
+        return sum(used_s) if used_s else None
 
     def hold(self) -> None:
         """Stop the process group: while it waits for its turn it uses no processor."""

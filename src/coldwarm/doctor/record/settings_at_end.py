@@ -28,15 +28,17 @@ _OF_XLA = (
 
 
 def debugging() -> "dict[str, Any]":
-    """Return the settings that are on, by name, and the threads of PyTorch for an operation."""
+    """Return the settings that are on, by name, and PyTorch's threads and use of a GPU."""
     config = getattr(sys.modules.get("jax"), "config", None)
     on = [name for name in _OF_JAX if getattr(config, name, None) is True]
     if config is not None:
         on += [one for one in os.environ.get("XLA_FLAGS", "").split() if one.startswith(_OF_XLA)]
-    n_threads = 0
+    n_threads, uses_gpu = 0, False
     if "torch._C" in sys.modules:  # PyTorch itself, and all of it
         torch: Any = sys.modules["torch"]
         if torch.is_anomaly_enabled() is True:
             on.append("set_detect_anomaly")
         n_threads = int(torch.get_num_threads())
-    return {"on": on, "threads": n_threads, "processors": len(os.sched_getaffinity(0))}
+        uses_gpu = torch.cuda.is_initialized() is True
+    processors = len(os.sched_getaffinity(0))
+    return {"on": on, "threads": n_threads, "processors": processors, "torch_gpu": uses_gpu}

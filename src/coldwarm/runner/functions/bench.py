@@ -171,7 +171,11 @@ def _sharing(inspected: Sequence[Inspected]) -> Iterator[tuple[list[str], list[s
             name for name in loaded if not all(each[name].compiles for each in counters)
         )
         if len({one.target.name for one in members}) > 1 and spared:
-            yield [one.target.label for one in members], spared
+            yield [one.target.label for one in members], [_LOADED_BY.get(n, n) for n in spared]
+
+
+_LOADED_BY = {"inductor": "torch"}
+"""By a cache that is not named like it, the framework."""
 
 
 def _tell_short_budget(
@@ -187,18 +191,20 @@ def _tell_short_budget(
 
 
 def _round_s(cases: Sequence[Case], asked: Options) -> float:
-    """Return the seconds that a round of all cases will take, by their inspections.
+    """Return the seconds that a round of all cases will take at least, by their inspections.
 
-    A process whose warm calls are timed shows a start with filled caches on the way, and so does
-    one with empty caches where there is none to fill.
+    With filled caches a first call may take no time. A start with empty caches shows one with
+    filled ones where there is none to fill, and so does a process whose warm calls are timed.
     """
     modes, warm_s = set(asked.cache_modes), 0.0
     if WARM in modes:
         modes, warm_s = modes - {FILLED}, asked.block_s * asked.blocks
     total_s = 0.0
     for case in cases:
-        by_the_way = {FILLED} if EMPTY in modes and set(case.backend.caches) <= {HOME} else set()
-        total_s += len(modes - by_the_way) * (case.inspected_s or 0.0) + warm_s
+        start_s = case.inspected_s or 0.0
+        keeps = EMPTY not in modes or not set(case.backend.caches) <= {HOME}
+        filled_s = max(0.0, start_s - (case.inspected_call_s or 0.0))
+        total_s += len(modes - {FILLED}) * start_s + (FILLED in modes and keeps) * filled_s + warm_s
     return total_s
 
 
@@ -402,7 +408,7 @@ def _cases(candidates: Sequence[Inspected], reference: str, setting: Setting) ->
                 since_ns=setting.since_ns,
                 hidden=frozenset(inspected.again),
                 wrote=frozenset(inspected.wrote),
-                inspected_s=one.took_s,
+                inspected_s=inspected.start_s,
                 inspected_call_s=inspected.first_s,
                 in_threads=inspected.in_threads,
             )
@@ -415,7 +421,7 @@ def _with_starts(cases: Sequence[Case], candidates: Sequence[Inspected]) -> list
 
     A module that makes its functions when they are asked for may import something else for each.
     """
-    starts = [one.target.start if one.found.lay_in_module else None for one in candidates]
+    starts = [one.target.start if one.found.in_module else None for one in candidates]
     told = []
     for case, start in zip(cases, starts, strict=True):
         is_shared = start is not None and starts.count(start) > 1

@@ -127,11 +127,10 @@ class Setting:
 
 @dataclass(frozen=True)
 class Inspected:
-    """A candidate, what its inspection has found, and the seconds that its process ran."""
+    """A candidate, and what its inspection has found."""
 
     target: Target
     found: Inspection
-    took_s: float
 
 
 def specification(target: Target, setting: Setting) -> dict[str, Any]:
@@ -209,7 +208,7 @@ def ask(  # noqa: PLR0913 - what a process needs
         view = isolation.make_view(caches, without, ours)
         with isolation.forking(view):
             process = MeasuredProcess(
-                {**job, "watch": watch},
+                {**job, "watch": watch, "asked_ns": time.perf_counter_ns()},
                 variables,
                 setting.guard,
                 timeout_s=setting.timeout_s if timeout_s is None else timeout_s,
@@ -338,7 +337,7 @@ def _inspected_so(target: Target, setting: Setting) -> Inspected:
     # A pickle says itself what it holds.
     if not target.carried and setting.input_sha256 not in {None, found.input_sha256}:
         raise RefusedError(because("other_arguments"))
-    return Inspected(target, found, took_s)
+    return Inspected(target, found)
 
 
 def _tried(target: Target, seen: tuple[Inspection, float], setting: Setting) -> Inspection:
