@@ -13,7 +13,7 @@ from coldwarm.contracts.observation import PARTS, first_result_s
 from coldwarm.contracts.reasons import is_wrong
 from coldwarm.runner import ledger
 from coldwarm.runner.telemetry import must_be_flagged
-from coldwarm.stats.selection import claims
+from coldwarm.stats.selection import claims, keeping
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -152,6 +152,11 @@ def _possible(name: str, process: Observation) -> tuple[float, float]:
 
 def _warm(call_s: Summary, stored: CaseResult) -> Iterator[Conflict]:
     """Hold a warm call against all samples: which of them count, versions may see differently."""
+    seen = [one for one in stored.observations if one.blocks]
+    n_processes = len(seen) - len(keeping(seen))
+    if call_s.n_processes > n_processes:
+        what = f"says {call_s.n_processes}, but its observations say {n_processes}"
+        yield Conflict(("warm", "call_s", "n_processes"), what)
     blocks = [block for one in stored.observations for block in one.blocks]
     samples = [sample for block in blocks for sample in block.samples_s]
     if not samples or not min(samples) <= call_s.median <= max(samples):
