@@ -175,6 +175,53 @@ def test_functions_that_one_line_calls_are_counted_each_by_its_name(tmp_path: Pa
     assert report["findings"] == []
 
 
+REMEMBERED = """
+    from functools import lru_cache
+
+    import numpy as np
+    from numba import njit
+
+    @njit
+    def steep(r):
+        return r * r
+
+    @njit
+    def flat(r):
+        return r + 1.0
+
+    @njit
+    def deep(r):
+        return r - 1.0
+
+    @lru_cache(maxsize=None)
+    def solver_for(potential):
+        @njit
+        def solve(x):
+            total = 0.0
+            for value in x:
+                total += potential(value)
+            return total
+
+        return solve
+
+    data = np.ones(100)
+    for _ in range(20):
+        for potential in (steep, flat, deep):
+            {cleared}
+            solver_for(potential)(data)
+"""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="no calls are told of")
+@pytest.mark.parametrize(("cleared", "named"), [("pass", 0), ("solver_for.cache_clear()", 1)])
+def test_functions_that_are_remembered_for_each_argument_are_meant(
+    tmp_path: Path, cleared: str, named: int
+) -> None:
+    pytest.importorskip("numba")
+    report = looked(tmp_path, REMEMBERED.replace("{cleared}", cleared))
+    assert [one["pattern"] for one in report["findings"]] == ["fresh-callable"] * named
+
+
 @pytest.mark.parametrize(
     ("line", "whose", "named"), [(2, "package", 0), (4, "package", 1), (2, "user", 1)]
 )

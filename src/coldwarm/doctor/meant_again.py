@@ -71,6 +71,8 @@ def is_meant(
     trace: ProcessTrace, site: SourceLine, kind: CauseKind, calls: Sequence[CompiledCall]
 ) -> bool:
     """Say whether a function was compiled again at a line for what a program may well want."""
+    if kind == "new_function" and _are_remembered(trace, calls):
+        return True
     if _are_dear(trace, kind, calls) or _is_unmeant(trace, site, calls):
         return False
     if kind == "shape" and _is_fixed(trace, calls):
@@ -89,6 +91,26 @@ def _are_a_packages(trace: ProcessTrace, calls: Sequence[CompiledCall]) -> bool:
     """
     own = all(one.function.whose == "package" for one in calls)
     return own and not any(trace.in_loop(one.stack) for one in calls)
+
+
+_REMEMBER = {"cache", "lru_cache"}
+"""Decorators of a function that makes another one only for arguments that it has not had."""
+
+
+def _are_remembered(trace: ProcessTrace, calls: Sequence[CompiledCall]) -> bool:
+    """Say whether function objects are made once for each argument: few, or each is used again."""
+    for call in calls:
+        path, line = call.function.path, call.function.line
+        around = trace.sources.functions_around(path, line) if path and line else []
+        if not any(map(_remembers, around)):
+            return False
+    n = len(calls)
+    return n < _MANY_VARIANTS or (n < _FEW and _are_used_again(trace, calls))
+
+
+def _remembers(function: ast.AST) -> bool:
+    written = [ast.unparse(one) for one in getattr(function, "decorator_list", ())]
+    return any(one.partition("(")[0].rpartition(".")[2] in _REMEMBER for one in written)
 
 
 def first_of(trace: ProcessTrace, call: CompiledCall) -> CompiledCall | None:
