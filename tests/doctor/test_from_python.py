@@ -20,7 +20,13 @@ FILE = "/a.py"
 
 
 def trace(
-    text: str, *stack: int, spent_s: float = 2.0, line: int = 2, call: int = 0, **more: Any
+    text: str,
+    *stack: int,
+    spent_s: float = 2.0,
+    line: int = 2,
+    call: int = 0,
+    anomalies: bool = False,
+    **more: Any,
 ) -> ProcessTrace:
     """Return a run of ten seconds in which lines that called each other were seen.
 
@@ -33,7 +39,14 @@ def trace(
         journals.process(),
         journals.call(1, framework="numba", stack=at, function=function, keeps=True, **more),
         journals.stage(1, 0.0, {"compile": 1.0}),
-        {"kind": "spot", "at_s": BEGIN_S, "number": 1, "stack": sites, "below": ""},
+        {
+            "kind": "spot",
+            "at_s": BEGIN_S,
+            "number": 1,
+            "stack": sites,
+            "below": "",
+            "anomalies": anomalies,
+        },
         {"kind": "looks", "at_s": BEGIN_S, "begin_s": BEGIN_S + 2, "runs": [[1, spent_s]]},
         journals.end(10.0),
     ]
@@ -156,20 +169,43 @@ ANOMALIES = """
 
 
 @pytest.mark.parametrize(
-    ("block", "spent_s", "is_named"),
+    ("block", "spent_s", "is_on", "is_named"),
     [
-        ("torch.autograd.set_detect_anomaly(True)", 2.0, True),
-        ("torch.autograd.detect_anomaly()", 2.0, True),
-        ("torch.autograd.detect_anomaly(check_nan=True)", 0.1, False),
-        ("torch.autograd.set_detect_anomaly(False)", 2.0, False),
-        ("torch.no_grad()", 2.0, False),
+        ("torch.autograd.set_detect_anomaly(True)", 2.0, True, True),
+        ("torch.autograd.set_detect_anomaly(mode)", 2.0, True, True),
+        ("torch.autograd.set_detect_anomaly(mode)", 2.0, False, False),
+        ("torch.autograd.detect_anomaly()", 2.0, True, True),
+        ("torch.autograd.detect_anomaly(check_nan=True)", 0.1, True, False),
+        ("torch.autograd.set_detect_anomaly(False)", 2.0, False, False),
+        ("torch.no_grad()", 2.0, False, False),
     ],
 )
 def test_a_block_that_looks_for_faults_is_named_where_time_is_spent_in_it(
-    block: str, spent_s: float, *, is_named: bool
+    block: str, spent_s: float, *, is_on: bool, is_named: bool
 ) -> None:
-    found = findings(trace(ANOMALIES.format(block=block), 3, spent_s=spent_s))
+    text = ANOMALIES.format(block=block)
+    found = findings(trace(text, 3, spent_s=spent_s, anomalies=is_on))
     assert named(found) == [("debug-setting-on", 1)] * is_named
+
+
+SESSION = """
+    @contextmanager
+    def session():
+        with torch.autograd.set_detect_anomaly(True):
+            yield
+
+    with torch.autograd.detect_anomaly():
+        check(x)
+    with session():
+        train(x)
+"""
+
+
+def test_of_several_the_one_is_named_around_which_time_is_spent() -> None:
+    found = findings(trace(SESSION, 7, anomalies=True))
+    assert named(found) == [("debug-setting-on", 6)]
+    alone = SESSION.replace("with torch.autograd.detect_anomaly():", "if True:")
+    assert named(findings(trace(alone, 9, anomalies=True))) == [("debug-setting-on", 3)]
 
 
 @pytest.mark.parametrize(

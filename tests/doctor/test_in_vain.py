@@ -280,8 +280,10 @@ START, NEXT = "torch.DataLoader.__iter__", "torch._BaseDataLoaderIter.__next__"
     ],
 )
 def test_what_a_loader_takes_is_named(options: str, below: str, seconds: float, named: str) -> None:
-    found = seen(EPOCHS.format(options=options), looks=[(4, below, seconds)])
-    assert patterns(found) == [(named, 4, seconds)] * bool(named)
+    text = EPOCHS.format(options=options)
+    for one in (text, text.replace("DataLoader(", "partial(DataLoader, ")):
+        found = seen(one, looks=[(4, below, seconds)])
+        assert patterns(found) == [(named, 4, seconds)] * bool(named)
 
 
 @pytest.mark.parametrize(

@@ -352,6 +352,29 @@ def test_methods_of_numbas_classes_are_named_where_turns_are_short(
     assert patterns(found) == [("numba-call-per-element", 2, line_s)] * named
 
 
+def test_attributes_of_numbas_classes_count_where_methods_are_used() -> None:
+    text = "for k in range(n):\n    rover.step(x)\n    seen[k] = rover.x\n    y = other.x\n"
+    looks = [(2, "numba._generate_method", 0.2), (3, "", 1.0), (4, "", 1.0), (1, "", 0.05)]
+    found = seen(text, looks=looks)
+    (one,) = found
+    assert (one.pattern, one.line, round(one.cost_s or 0.0, 6)) == (
+        "numba-call-per-element",
+        2,
+        1.2,
+    )
+
+
+def test_compiled_functions_under_numpys_vectorize_are_named() -> None:
+    text = "slow = np.vectorize({given})\nout = slow(x)\n"
+    function = {"name": "work", "path": FILE, "line": 9, "whose": "user"}
+    row = journals.call(1, framework="numba", stack=[[FILE, 2, "<module>"]], function=function)
+    more = [row, journals.stage(1, 9.0, {"compile": 0.01})]
+    for given, named in (("work", True), ("other", False)):
+        looks = [(2, "numpy.vectorize.__call__", 2.0)]
+        found = seen(text.format(given=given), looks=looks, more=more)
+        assert patterns(found) == [("numba-call-per-element", 2, 2.0)] * named
+
+
 BLOCKED = """
 @njit
 def total(xs):

@@ -37,6 +37,7 @@ ROWS = "d = x[i] - x[j]\n            out[i] += d / box"
         (ROWS, 3, True),
         (ROWS.replace("x[i]", "own"), 3, True),
         ("d = x[i] - x[j]\n            if np.sum(d * d) < box: out[i] += d", 3, True),
+        ("d = x[i] - x[j]\n            r = (d * d).sum()", 3, True),
         ("p = np.array([1.0, x[i, 0], 2.0])\n            q = np.zeros(3)", 3, True),
         (ROWS, 64, False),
         ("d = x[i, 0] - x[j, 0]\n            out[i, 0] += d / box", 3, False),

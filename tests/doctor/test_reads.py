@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from msgspec.structs import replace
@@ -15,6 +16,9 @@ from coldwarm.doctor.rules.reads import _decides
 from coldwarm.doctor.source_code import SourceFiles
 from coldwarm.doctor.trace import ProcessTrace
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 FILE = "/a.py"
 LOOP = (
     "for batch in batches:\n    state, loss = step(state, batch)\n    losses.append(float(loss))\n"
@@ -22,7 +26,10 @@ LOOP = (
 
 
 def seen(
-    *places: tuple[str, int, tuple[int, ...]], text: str = LOOP, name: str = "step"
+    *places: tuple[str, int, tuple[int, ...]],
+    text: str = LOOP,
+    name: str = "step",
+    stacks: Mapping[int, list[list[Any]]] = MappingProxyType({}),
 ) -> list[Any]:
     """Return what is found where these places of a file were counted: kind, line and numbers."""
     rows: list[dict[str, Any]] = [
@@ -34,7 +41,7 @@ def seen(
                 "what": what,
                 "name": name,
                 "slot": at * 4,
-                "stack": [[FILE, line, "<module>"]],
+                "stack": stacks.get(line, [[FILE, line, "<module>"]]),
             }
             for at, (what, line, _) in enumerate(places)
         ),
@@ -67,6 +74,28 @@ def test_where_only_the_first_reads_waited_the_loop_does_not_wait() -> None:
     assert is_small(found, 1.0)
     (ready,) = seen(("jitted", 2, (200,)), ("read", 3, (200, 0, 0, 200)))
     assert ready.cost_s == 0.0
+
+
+GIVEN = """
+def smoothed(image):
+    smooth = step(image)
+    return {read}
+
+for image in images:
+    kept.append(smoothed(image))
+"""
+
+
+@pytest.mark.parametrize(
+    ("read", "n"), [("np.asarray(smooth)[:4, :4]", 0), ("float(smooth)", 1), ("smooth.item()", 1)]
+)
+def test_a_function_that_gives_numpy_arrays_has_to_read(read: str, n: int) -> None:
+    outer = [FILE, 7, "<module>"]
+    stacks: dict[int, list[list[Any]]] = {
+        line: [[FILE, line, "smoothed"], outer] for line in (3, 4)
+    }
+    calls = ("jitted", 3, (100,)), ("read", 4, (100, 90, 10**9, 100))
+    assert len(seen(*calls, text=GIVEN.format(read=read), stacks=stacks)) == n
 
 
 CLOCKED = """

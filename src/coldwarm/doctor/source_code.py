@@ -612,6 +612,16 @@ class SourceFiles:
                 return node.module or ""
         return ""
 
+    def imports(self, path: str, package: str) -> bool:
+        """Say whether a file imports a package, or something of it."""
+        for node in self.nodes(path):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            if isinstance(node, ast.Import):
+                names = [one.name for one in node.names]
+            if any(one.partition(".")[0] == package for one in names):
+                return True
+        return False
+
     def function(self, path: str, line: int) -> Function | None:
         """Return the function whose first line, decorators included, this is."""
         return self._file(path).functions.get(line)

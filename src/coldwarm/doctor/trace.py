@@ -13,6 +13,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate, pairwise
+from math import prod
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 import msgspec
@@ -385,6 +386,8 @@ class Spot(_Row, tag="spot"):
     stack: list[SourceLine]
     below: str = ""
     """What its line had called that is written in Python, as ``jax.grad``; empty: nothing."""
+    anomalies: bool = False
+    """Whether PyTorch looked for NaN in gradients."""
 
 
 class SpotTimes(_Row, tag="looks"):
@@ -552,6 +555,30 @@ class EmbeddingGradient(_Row, tag="embedding"):
     """Rows that were looked at, in all looks."""
     used: int
     """Those of them that were not zero."""
+
+
+class HeldArray(NamedTuple):
+    """An array that a line could use."""
+
+    name: str
+    """As the line's function calls it: ``x``, or ``self.x`` of its object."""
+    package: str
+    """``torch``, ``numpy`` or ``jaxlib``."""
+    dtype: str
+    shape: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """How many numbers it has."""
+        return prod(self.shape)
+
+
+class HeldArrays(_Row, tag="held"):
+    """The arrays that a line could use when it was looked at."""
+
+    path: str
+    line: int
+    arrays: list[HeldArray]
 
 
 class SavedProgram(_Row, tag="kept"):
@@ -874,6 +901,17 @@ class ProcessTrace:
     def is_worth(self, seconds: float) -> bool:
         """Say whether seconds that are known from looks alone are a share that matters."""
         return seconds >= max(_WORTH_S, _WORTH_SHARE * self.lasted_s)
+
+    def held_at(self, path: str, line: int) -> dict[str, HeldArray]:
+        """Return the arrays that a line could use, by name, as far as it was looked at."""
+        return self._held.get((path, line), {})
+
+    @cached_property
+    def _held(self) -> dict[tuple[str, int], dict[str, HeldArray]]:
+        return {
+            (row.path, row.line): {one.name: one for one in row.arrays}
+            for row in self.rows_of(HeldArrays)
+        }
 
     def line_at(self, path: str, line: int) -> SourceLine:
         """Return a line with the function that it is in."""

@@ -13,6 +13,7 @@ import sys
 import time
 
 from coldwarm.doctor.record import sites
+from coldwarm.doctor.record.held_arrays import HeldArrays
 from coldwarm.doctor.record.journal import failed
 from coldwarm.wire import TYPE_CHECKING
 
@@ -51,6 +52,7 @@ class Looks:
     def __init__(self, journal: "Journal") -> None:
         """Write into ``journal``."""
         self._journal = journal
+        self._held = HeldArrays(journal)
         self._thread = 0
         self._began_s = _now_s()
         self._places: dict[Any, int] = {}
@@ -130,8 +132,10 @@ class Looks:
     def _look(self, passed_s: float) -> None:
         """Count what has passed for where the thread is."""
         frame = sys._current_frames().get(self._thread)
+        self._held.look(frame)
         stack, below = sites.stack(frame), _below(frame)
-        key = tuple(stack), below
+        anomalies = _looks_for_anomalies()
+        key = tuple(stack), below, anomalies
         number = self._places.get(key)
         if number is None:
             number = 0
@@ -139,7 +143,8 @@ class Looks:
                 number = self._n_places = self._n_places + 1
             self._places[key] = number
             if number:
-                self._journal.write("spot", number=number, stack=stack, below=below)
+                told = {"stack": stack, "below": below, "anomalies": anomalies}
+                self._journal.write("spot", number=number, **told)
         if self._runs and self._runs[-1][0] == number:
             self._runs[-1][1] += passed_s
         else:
@@ -151,6 +156,13 @@ class Looks:
         if runs:
             told = [[int(number), round(seconds, 6)] for number, seconds in runs]
             self._journal.write("looks", begin_s=begin_s, runs=told)
+
+
+def _looks_for_anomalies() -> bool:
+    """Say whether PyTorch looks for NaN in gradients now."""
+    torch = sys.modules.get("torch")
+    asked = getattr(torch, "is_anomaly_enabled", None) if "torch._C" in sys.modules else None
+    return asked is not None and asked() is True
 
 
 def _below(frame: "FrameType | None") -> str:

@@ -15,7 +15,7 @@ from coldwarm.doctor.source_code import called
 from coldwarm.doctor.trace import DebugSettings, SourceLine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from coldwarm.contracts.doctor import Finding
     from coldwarm.contracts.reasons import Reason
@@ -29,8 +29,8 @@ _REASONS = {
     " compiles runs slower",
     "doctor_debug_torch": "anomaly detection was still on at the end: with it PyTorch keeps a stack"
     " of each operation, and looks for NaN in each gradient",
-    "doctor_anomalies": "in this block PyTorch keeps a stack of each operation, and looks for NaN"
-    " in each gradient",
+    "doctor_anomalies": "anomaly detection was on for about {spent_s:time} of the run: with it"
+    " PyTorch keeps a stack of each operation, and looks for NaN in each gradient",
     "doctor_debug_numba": "{function} is compiled with {option}=True: every index is checked, and"
     " its loops run slower; about {spent_s:time} were spent at the line that calls it",
     "doctor_threads": "PyTorch was given {n_threads:# thread} where the program may use"
@@ -63,36 +63,43 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
             for site in _set_at(trace, "set_num_threads"):
                 says = because("doctor_threads", n_threads=row.threads, n_processors=row.processors)
                 yield _finding(trace, "too-many-threads", site, "torch", says)
-    yield from _of_blocks(trace)
+    yield from _of_anomalies(trace)
     yield from _of_numba(trace)
 
 
-def _of_blocks(trace: ProcessTrace) -> Iterator[Finding]:
-    """Name blocks in which PyTorch looks for what went wrong, and in which much time was spent."""
-    blocks = [(path, block) for path in trace.sources.paths for block in _blocks(trace, path)]
-    for path, block in blocks:
-        inside = block.lineno + 1, block.end_lineno or block.lineno
-        spent_s = sum(seconds for _, seconds in trace.spent_within(path, inside))
-        if trace.is_worth(spent_s):
-            site = trace.line_at(path, block.lineno)
-            yield _finding(trace, "debug-setting-on", site, "torch", because("doctor_anomalies"))
+def _of_anomalies(trace: ProcessTrace) -> Iterator[Finding]:
+    """Name what had PyTorch look for what went wrong while much time was spent."""
+    spent_s = sum(seconds for spot, seconds in trace.spent if spot.anomalies)
+    stays = any(_OF_TORCH[0] in row.on for row in trace.rows_of(DebugSettings))
+    if stays or not trace.is_worth(spent_s):
+        return
+    turned_on = [(path, call) for path in trace.sources.paths for call in _turned_on(trace, path)]
+    for path, call in turned_on if len(turned_on) == 1 else _around_work(trace, turned_on):
+        says = because("doctor_anomalies", spent_s=spent_s)
+        site = trace.line_at(path, call.lineno)
+        yield _finding(trace, "debug-setting-on", site, "torch", says)
 
 
-def _blocks(trace: ProcessTrace, path: str) -> list[ast.With]:
-    return [
-        node
-        for node in trace.sources.nodes(path)
-        if isinstance(node, ast.With)
-        and any(
-            isinstance(one.context_expr, ast.Call)
-            and called(one.context_expr) in _ANOMALIES
-            and not any(
-                isinstance(given, ast.Constant) and given.value is False
-                for given in one.context_expr.args
-            )
-            for one in node.items
-        )
-    ]
+def _turned_on(trace: ProcessTrace, path: str) -> Iterator[ast.Call]:
+    """Yield the calls of a file that turn anomaly detection on."""
+    for node in trace.sources.nodes(path):
+        if isinstance(node, ast.Call) and called(node) in _ANOMALIES:
+            given = [*node.args, *(one.value for one in node.keywords)]
+            if not any(isinstance(one, ast.Constant) and one.value is False for one in given):
+                yield node
+
+
+def _around_work(
+    trace: ProcessTrace, turned_on: Iterable[tuple[str, ast.Call]]
+) -> Iterator[tuple[str, ast.Call]]:
+    """Yield those of several such calls whose block is where much time was spent."""
+    for path, call in turned_on:
+        block = trace.sources.statement(path, call.lineno)
+        if isinstance(block, ast.With):
+            inside = block.lineno + 1, block.end_lineno or block.lineno
+            seen = trace.spent_within(path, inside)
+            if trace.is_worth(sum(seconds for spot, seconds in seen if spot.anomalies)):
+                yield path, call
 
 
 def _says(name: str) -> Reason:

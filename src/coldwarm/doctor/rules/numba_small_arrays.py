@@ -59,7 +59,7 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
         function = trace.sources.function(path, call.function.line or 0)
         if call.framework != "numba" or call.given is None or function is None:
             continue
-        spent_s = _spent(trace, call)
+        spent_s = spent_in_calls(trace, call)
         if id(function) in done or not trace.is_worth(spent_s):
             continue
         made = _in_turns(function, call.given)
@@ -81,7 +81,8 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
             )
 
 
-def _spent(trace: ProcessTrace, call: CompiledCall) -> float:
+def spent_in_calls(trace: ProcessTrace, call: CompiledCall) -> float:
+    """Return the seconds at lines that call a compiled function."""
     sites = {one.site for one in trace.places_of("numba") if one.name == call.short_name}
     return trace.spent_at(sites | ({call.site} if call.site is not None else set()))
 
@@ -91,7 +92,7 @@ def _in_turns(function: Function, given: Mapping[str, list[int]]) -> _Made | Non
 
     Only where it is the one loop of its depth, and no loop is deeper.
     """
-    depths = dict(_loops(function, 0))
+    depths = dict(loops(function, 0))
     if not depths:
         return None
     deepest = [one for one, depth in depths.items() if depth == max(depths.values())]
@@ -111,11 +112,12 @@ def _in_turns(function: Function, given: Mapping[str, list[int]]) -> _Made | Non
     return _Made(min(arrays.lines), len(arrays.made), max(arrays.made))
 
 
-def _loops(node: ast.AST, depth: int) -> Iterator[tuple[ast.For | ast.While, int]]:
+def loops(node: ast.AST, depth: int) -> Iterator[tuple[ast.For | ast.While, int]]:
+    """Yield the loops inside of something, and how deep each is."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, _LOOPS):
             yield child, depth + 1
-        yield from _loops(child, depth + isinstance(child, _LOOPS))
+        yield from loops(child, depth + isinstance(child, _LOOPS))
 
 
 def _contains(outer: ast.AST, inner: ast.AST) -> bool:
@@ -182,6 +184,9 @@ class _Arrays:
 
     def _of_call(self, call: ast.Call, *, is_part: bool) -> int:
         name, owner = called(call), ast.unparse(call.func).partition(".")[0]
+        if isinstance(call.func, ast.Attribute) and owner not in _NUMPY and name in _TO_NUMBERS:
+            self._size(call.func.value)  # a method of an array, such as (d * d).sum()
+            return 0
         is_elementwise = owner in _NUMPY and name not in {*_MAKERS, *_TO_NUMBERS}
         sizes = [self._size(one, is_part=is_elementwise) for one in call.args]
         given = max(sizes, default=0)

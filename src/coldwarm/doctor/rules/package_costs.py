@@ -30,12 +30,21 @@ _REASONS = {
     "doctor_gradient": "SciPy gets no gradient here and estimates it by finite differences: for"
     " each gradient it calls {function} once more per parameter; about {spent_s:time} were spent in"
     " this call",
+    "doctor_gradient_torch": "SciPy gets no gradient here and estimates it by finite differences:"
+    " for each gradient it calls {function} once more for each of {n_parameters:# parameter}; about"
+    " {spent_s:time} were spent in this call",
+    "doctor_jacobian_torch": "SciPy gets no Jacobian here and estimates it by finite differences:"
+    " for each one it calls {function} once more for each of {n_parameters:# parameter}; about"
+    " {spent_s:time} were spent in this call",
     "doctor_jacobian": "SciPy gets no Jacobian here and estimates it by finite differences: for"
     " each one it calls {function} once more per parameter; about {spent_s:time} were spent in this"
     " call",
 }
 _ADVICE = {
     "doctor_jacobian": "give it jac=jax.jit(jax.jacfwd(f))",
+    "doctor_gradient_torch": "let the function give value and gradient, of value.backward() and"
+    " x.grad, and give it jac=True",
+    "doctor_jacobian_torch": "give it jac=, of torch.func.jacfwd",
 }
 _CHANGES = {
     "dataloader-restart": "keep the workers: DataLoader(…, persistent_workers=True); or none, with"
@@ -74,6 +83,7 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     yield from _restarts(trace)
     yield from _waits(trace)
     yield from _differences(trace)
+    yield from _differences_of_torch(trace)
 
 
 def _restarts(trace: ProcessTrace) -> Iterator[Finding]:
@@ -97,11 +107,17 @@ def _leaves_workers(trace: ProcessTrace) -> bool:
         {each.arg for each in one.keywords}
         for path in paths
         for one in trace.sources.nodes(path)
-        if isinstance(one, ast.Call) and called(one) == "DataLoader"
+        if isinstance(one, ast.Call) and _is_loader(one)
     ]
     return any("num_workers" in one for one in loaders) and not any(
         "persistent_workers" in one or None in one for one in loaders
     )
+
+
+def _is_loader(call: ast.Call) -> bool:
+    """Say whether a call makes a loader, or a ``functools.partial`` that does."""
+    made = [*map(ast.unparse, call.args[:1])] if called(call) == "partial" else [called(call)]
+    return any(one.rpartition(".")[2] == "DataLoader" for one in made)
 
 
 def _waits(trace: ProcessTrace) -> Iterator[Finding]:
@@ -136,6 +152,51 @@ def _differences(trace: ProcessTrace) -> Iterator[Finding]:
                 says = because(code, function=jitted[site].short_name, spent_s=seconds)
                 yield trace.finding_of_seconds("finite-differences", site, says, framework="jax")
                 break
+
+
+def _differences_of_torch(trace: ProcessTrace) -> Iterator[Finding]:
+    """Name calls of SciPy's whose function computes with PyTorch, and gives no gradient."""
+    found: dict[SourceLine, float] = defaultdict(float)
+    for spot, seconds in trace.spent:
+        for place, line in enumerate(spot.stack):
+            inner = {one.path for one in spot.stack[:place]}
+            if any(trace.sources.imports(path, "torch") for path in inner):
+                found[line] += seconds
+    for site, seconds in found.items():
+        names = _of_scipy(trace, site.path) if trace.is_worth(seconds) else set()
+        for one in trace.sources.calls_at(site.path, site.line) if names else ():
+            n = _n_parameters(trace, site, one)
+            if ast.unparse(one.func) in names and n >= _FEWEST and _takes_differences(one):
+                code = "gradient" if called(one) == "minimize" else "jacobian"
+                says = because(
+                    f"doctor_{code}_torch",
+                    function=ast.unparse(one.args[0]),
+                    n_parameters=n,
+                    spent_s=seconds,
+                )
+                yield trace.finding_of_seconds("finite-differences", site, says, framework="torch")
+                break
+
+
+def _n_parameters(trace: ProcessTrace, site: SourceLine, call: ast.Call) -> int:
+    """Return how many numbers SciPy begins with, as far as that was seen; else 0."""
+    named = [one.value for one in call.keywords if one.arg == "x0"]
+    begin = next(iter([*named, *call.args[1:2]]), None)
+    statement = trace.sources.statement(site.path, site.line)
+    if begin is None or statement is None or not call.args:
+        return 0
+    for line in range(statement.lineno, (statement.end_lineno or statement.lineno) + 1):
+        held = trace.held_at(site.path, line)
+        found = [held[name].size for name in _names(begin) if name in held]
+        if found:
+            return max(found)
+    return 0
+
+
+def _names(node: ast.expr) -> set[str]:
+    """Return the variables and attributes in an expression."""
+    parts = (one for one in ast.walk(node) if isinstance(one, (ast.Name, ast.Attribute)))
+    return {ast.unparse(one) for one in parts}
 
 
 def _has_many(call: CompiledCall) -> bool:

@@ -30,6 +30,8 @@ _READING = frozenset(
     )
 )
 """Calls after which a value is what was read still."""
+_ARRAYS = frozenset({"array", "asarray", "device_get"})
+"""Those of them after which it is a whole array of NumPy's."""
 _ACTS = frozenset({"step"})
 """Methods that change what they belong to: an environment is asked for its state later."""
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr)
@@ -210,8 +212,8 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
         n = _n_reads(trace, one, turned) if turned is not None else 0
         if turned is None or n < _FEWEST or is_needed(trace, one, turned, n):
             continue
-        if is_handed_over(trace, one.stack, turned):  # who calls it needs the value
-            continue
+        if is_handed_over(trace, one.stack, turned) or _is_given_back(trace, one.site, turned):
+            continue  # who calls it needs the value
         n_waited, blocked_s = min(n, one.counts[1]), one.counts[2] / 1e9
         lines = _lines_of_calls(trace, turned)
         is_long = blocked_s >= _LONG_S * n
@@ -235,6 +237,14 @@ def is_handed_over(trace: ProcessTrace, stack: Sequence[SourceLine], turned: Sou
         _is_given(trace.sources.calls_at(outer.path, outer.line), inner.function)
         for inner, outer in pairwise(stack[: stack.index(turned) + 1])
     )
+
+
+def _is_given_back(trace: ProcessTrace, site: SourceLine, turned: SourceLine) -> bool:
+    """Say whether a function that a loop calls gives back arrays of NumPy, read where it ends."""
+    statement = trace.sources.statement(site.path, site.line)
+    if site == turned or not isinstance(statement, ast.Return):
+        return False
+    return any(called(one) in _ARRAYS for one in trace.sources.calls_at(site.path, site.line))
 
 
 def _is_given(calls: Sequence[ast.Call], function: str) -> bool:

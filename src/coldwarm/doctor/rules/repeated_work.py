@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from coldwarm.contracts.doctor import Finding
-    from coldwarm.doctor.trace import ProcessTrace, SourceLine
+    from coldwarm.doctor.trace import HeldArray, ProcessTrace, SourceLine
 
 
 _REASONS = {
@@ -38,6 +38,8 @@ _REASONS = {
     " spent at this line",
     "doctor_constant": "{call} is given the same in each call, {argument_names:list}, and computes"
     " it anew; about {spent_s:time} were spent at this line",
+    "doctor_solved": "{call} factors `{matrix}`, {n_rows} by {n_columns}, in each call, and that"
+    " stays the same",
     "doctor_covariance": "{call} factors {argument_names:list} each time that it is made, and that"
     " stays the same; about {spent_s:time} were spent at this line",
     "doctor_value_again": "{function} and {gradient} are called with the same arguments: what"
@@ -52,6 +54,9 @@ _REASONS = {
 _ADVICE = {
     "doctor_product_torch": "use torch.func.jvp for J @ v, torch.func.vjp for v @ J; of a Hessian,"
     " torch.func.jvp of the gradient",
+    "doctor_solved": "factor it once, with scipy.linalg.lu_factor or cho_factor of the same"
+    " framework (torch.linalg.lu_factor, torch.linalg.cholesky), and use lu_solve, cho_solve or"
+    " torch.cholesky_solve in each turn",
     "doctor_rows_of": "give it vectorize=True, or use torch.func.jacrev or jacfwd",
     "doctor_grows": "collect the parts in a list and join them once with torch.stack or torch.cat,"
     " or write into a tensor of full length",
@@ -82,6 +87,8 @@ _COSTLY = frozenset(
     )
 )
 """Functions that compute long for what they are given."""
+_SOLVES, _LARGE_MATRIX = frozenset({"solve", "lstsq"}), 200
+"""Functions that factor what they are given first, and the fewest of its rows and columns."""
 _OF_COVARIANCE = {"covariance_matrix", "precision_matrix"}
 _FEW_PRODUCTS = 2
 _FEW = 8
@@ -123,6 +130,7 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
                 yield from found(trace, one)
         if trace.is_worth(seconds):
             yield from _rows(trace, _Seen(site, seconds))
+    yield from _solved_again(trace)
     yield from _values_again(trace, spent)
     yield from _products(trace)
 
@@ -130,12 +138,13 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
 def _grows(trace: ProcessTrace, seen: _Seen) -> Iterator[Finding]:
     """Name a tensor that is joined with more of it in each turn of a loop."""
     site = seen.site
-    if not trace.sources.loop(site.path, site.line):
-        return
+    own = trace.sources.loop(site.path, site.line)
     for call in trace.sources.calls_at(site.path, site.line):
         name = ast.unparse(call.func)
         if called(call) in _JOINS and name.startswith("torch."):
-            for array in sorted(trace.sources.replaced(site.path, site.line, called(call))):
+            longer = sorted(trace.sources.replaced(site.path, site.line, called(call)))
+            # A variable of a function that a loop calls begins anew in each turn.
+            for array in longer if own else (one for one in longer if "." in one):
                 says = because("doctor_grows", array=array, call=name, spent_s=seen.seconds)
                 yield trace.finding_of_seconds("tensor-grows", site, says, framework="torch")
 
@@ -164,13 +173,31 @@ def _kept_graphs(trace: ProcessTrace, seen: _Seen) -> Iterator[Finding]:
         if isinstance(loop, (ast.For, ast.comprehension)):
             turning, turns = variables(loop.target), trace.sources.turns(site.path, loop)
         is_short = turns is not None and turns < _FEW
-        if isinstance(of, ast.Subscript) and variables(of.slice) & turning and not is_short:
+        rows = None if isinstance(of, ast.Subscript) else _rows_of(trace, site, loop, of)
+        if rows is not None:
+            says = because("doctor_rows", array=rows, spent_s=seen.seconds)
+            yield trace.finding_of_seconds("gradient-per-row", site, says, framework="torch")
+        elif isinstance(of, ast.Subscript) and variables(of.slice) & turning and not is_short:
             says = because("doctor_rows", array=ast.unparse(of.value), spent_s=seen.seconds)
             yield trace.finding_of_seconds("gradient-per-row", site, says, framework="torch")
         elif _is_kept_alone(trace, site.path, extent, call):
             says = because("doctor_graph_kept", spent_s=seen.seconds)
             yield trace.finding_of_seconds("graph-kept", site, says, framework="torch")
         return
+
+
+def _rows_of(
+    trace: ProcessTrace, site: SourceLine, loop: ast.AST | None, of: ast.expr | None
+) -> str | None:
+    """Return the tensor whose elements a loop goes through and differentiates one by one."""
+    if not isinstance(loop, (ast.For, ast.comprehension)) or not isinstance(of, ast.Name):
+        return None
+    through = loop.iter
+    if isinstance(through, ast.Call) and called(through) == "enumerate" and through.args:
+        through = through.args[0]
+    array = trace.held_at(site.path, site.line).get(ast.unparse(through))
+    is_many = array is not None and array.package == "torch" and (*array.shape, 0)[0] >= _FEW
+    return ast.unparse(through) if is_many and of.id in variables(loop.target) else None
 
 
 def _rows(trace: ProcessTrace, seen: _Seen) -> Iterator[Finding]:
@@ -244,6 +271,81 @@ def _constants(trace: ProcessTrace, seen: _Seen) -> Iterator[Finding]:
             framework = "torch" if _uses(trace, site.path, "torch") else "jax"
             yield trace.finding_of_seconds("constant-recomputed", site, says, framework=framework)
             return
+
+
+def _solved_again(trace: ProcessTrace) -> Iterator[Finding]:
+    """Name what factors a large matrix in each turn, where all calls give it the same one.
+
+    Compiled functions run beside Python, so that their seconds are not those of the line: there
+    the loop that leads to it is to take long.
+    """
+    solving = [
+        (path, node)
+        for path in trace.sources.paths
+        for node in trace.sources.nodes(path)
+        if isinstance(node, ast.Call) and called(node) in _SOLVES and node.args
+        if ast.unparse(node.func).partition(".")[0] in _PACKAGES - _OF_THE_HOST
+    ]
+    for path, call in solving:
+        matrix = _large_constant(trace, path, call)
+        if matrix is not None:
+            told = {"call": ast.unparse(call.func), "matrix": matrix.name}
+            says = because(
+                "doctor_solved", n_rows=matrix.shape[-2], n_columns=matrix.shape[-1], **told
+            )
+            site = trace.line_at(path, call.lineno)
+            yield trace.finding(
+                "constant-recomputed",
+                site,
+                says,
+                framework="torch" if matrix.package == "torch" else "jax",
+                no_figure=because("doctor_untimed"),
+            )
+
+
+def _large_constant(trace: ProcessTrace, path: str, call: ast.Call) -> HeldArray | None:
+    """Return the matrix that a call factors, where it is large and the same in each turn."""
+    around = next(iter(trace.sources.functions_around(path, call.lineno)), None)
+    given, name = call.args[0], ast.unparse(call.args[0])
+    places = [(path, call.lineno, given)]
+    if around is not None and isinstance(given, ast.Name) and given.id in _arguments(around):
+        places = [*_given_by_calls(trace, around, name)]
+    found = [_held_constant(trace, *one) for one in places]
+    return found[0] if found and all(found) else None
+
+
+def _arguments(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
+    return [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
+
+
+def _given_by_calls(
+    trace: ProcessTrace, function: ast.FunctionDef | ast.AsyncFunctionDef, name: str
+) -> Iterator[tuple[str, int, ast.expr]]:
+    """Yield where the program calls a function, and what it gives it for an argument."""
+    place = _arguments(function).index(name)
+    for path in trace.sources.paths:
+        for node in trace.sources.nodes(path):
+            if not isinstance(node, ast.Call) or called(node) != function.name:
+                continue
+            named = [one.value for one in node.keywords if one.arg == name]
+            for one in [*node.args[place : place + 1], *named][:1]:
+                yield path, node.lineno, one
+
+
+def _held_constant(trace: ProcessTrace, path: str, line: int, given: ast.expr) -> HeldArray | None:
+    """Return an array that a line of a loop that takes long gives, if it is the same each time."""
+    if not isinstance(given, (ast.Name, ast.Attribute)):
+        return None
+    array = trace.held_at(path, line).get(ast.unparse(given))
+    if array is None or array.shape[:-1] == () or min(array.shape[-2:]) < _LARGE_MATRIX:
+        return None
+    stacks = [spot.stack for spot, _ in trace.spent]
+    inner = [one[at:] for one in stacks for at in range(len(one)) if one[at][:2] == (path, line)]
+    turned = next(filter(None, map(trace.turned, inner)), None)
+    if turned is None or not trace.is_worth(sum(cost for _, cost in trace.spent_in(turned))):
+        return None
+    site = trace.line_at(path, line)
+    return array if _is_constant(trace, site, ast.unparse(given)) else None
 
 
 def _values(node: ast.expr) -> Iterator[str]:

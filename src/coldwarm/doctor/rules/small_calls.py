@@ -15,7 +15,7 @@ from coldwarm.doctor.rules.reads import is_handed_over, is_needed
 from coldwarm.doctor.source_code import called
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from coldwarm.contracts.doctor import Finding
     from coldwarm.contracts.reasons import Reason
@@ -30,9 +30,11 @@ _REASONS = {
     " use is a call of compiled code through Python",
     "doctor_class_calls": "this loop of Python's uses methods or attributes of a class under"
     " @jitclass: each use is a call of compiled code through Python; about {spent_s:time} were"
-    " spent at this line",
+    " spent at lines that do so",
     "doctor_block_in_loop": "compiled code, {function}, goes back to Python here {n_calls:# time}:"
     " with what it does between, that took about {spent_s:time}",
+    "doctor_vectorized": "numpy.vectorize calls {function}, which is compiled, from Python once for"
+    " each number; about {spent_s:time} were spent at this line",
     "doctor_stencil": "a function under @stencil is called from Python, and is compiled anew in"
     " each call: about {spent_s:time} were spent there",
     "doctor_callback": "SciPy calls {function} through Python for each value: about"
@@ -59,6 +61,7 @@ _ADVICE = {
     " to turn",
     "doctor_jit_carried": "put many turns into one compiled call: jax.lax.scan, or"
     " jax.lax.fori_loop",
+    "doctor_vectorized": "compile it with @numba.vectorize, which makes a function of whole arrays",
     "doctor_stencil": "call it in a function under @njit, and call that one",
     "doctor_cfunc": "give SciPy scipy.LowLevelCallable(function.ctypes); to call it from Python,"
     " compile it with numba.njit",
@@ -100,6 +103,7 @@ _BACK = "numba._numba_unpickle"
 _VISIT_S = 1e-5
 """Longest turn that is mostly going to Python and back. While compiled code runs nobody can look,
 so that its time is that of the next block: where it is longer, the two cannot be told apart."""
+_VECTORIZED = "numpy.vectorize."
 _STENCIL = "numba.StencilFunc.__call__"
 _LOW_LEVEL = {"quad", "nquad", "dblquad", "tplquad", "generic_filter", "generic_filter1d"}
 """Functions of SciPy's that take a function as an address."""
@@ -112,6 +116,7 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     yield from _of_typed(trace)
     yield from _of_classes(trace)
     yield from _of_stencils(trace)
+    yield from _of_vectorized(trace)
     yield from _of_callbacks(trace)
     yield from _of_cfuncs(trace)
     yield from _of_generators(trace)
@@ -174,13 +179,36 @@ def _of_classes(trace: ProcessTrace) -> Iterator[Finding]:
         if spot.below.startswith(_OF_CLASSES):
             found[site] += seconds
         header_s[site.path, site.line] += seconds
-    for site, seconds in found.items():
+    for site, of_methods_s in found.items():
         extent = trace.sources.loop(site.path, site.line)
+        seconds = of_methods_s + (_of_attributes_s(trace, site, found) if extent else 0.0)
         if extent is None or not trace.is_worth(seconds):
             continue
         if header_s[site.path, extent[0]] >= _HEADER_SHARE * seconds and extent[0] != site.line:
             says = because("doctor_class_calls", spent_s=seconds)
             yield _finding(trace, "numba-call-per-element", site, says)
+
+
+def _of_attributes_s(
+    trace: ProcessTrace, site: SourceLine, methods: Mapping[SourceLine, float]
+) -> float:
+    """Return the seconds at other lines of a loop that use attributes of the same object."""
+    calls = trace.sources.calls_at(site.path, site.line)
+    owners = {ast.unparse(one.func.value) for one in calls if isinstance(one.func, ast.Attribute)}
+    return sum(
+        seconds
+        for spot, seconds in trace.spent_in(site)
+        if spot.stack[0] not in methods and not spot.below
+        if _uses_attribute(trace.sources.statement(*spot.stack[0][:2]), owners)
+    )
+
+
+def _uses_attribute(statement: ast.stmt | None, owners: set[str]) -> bool:
+    """Say whether a simple statement uses an attribute of one of these objects."""
+    return isinstance(statement, (ast.Assign, ast.AugAssign, ast.Expr)) and any(
+        isinstance(one, ast.Attribute) and ast.unparse(one.value) in owners
+        for one in ast.walk(statement)
+    )
 
 
 def _of_stencils(trace: ProcessTrace) -> Iterator[Finding]:
@@ -191,6 +219,26 @@ def _of_stencils(trace: ProcessTrace) -> Iterator[Finding]:
     for site, seconds in found.items():
         if trace.is_worth(seconds):
             says = because("doctor_stencil", spent_s=seconds)
+            yield _finding(trace, "numba-call-per-element", site, says)
+
+
+def _of_vectorized(trace: ProcessTrace) -> Iterator[Finding]:
+    """Name lines at which NumPy calls a compiled function for each number."""
+    compiled = {one.short_name for one in trace.calls if one.framework == "numba"}
+    given = [
+        ast.unparse(node.args[0])
+        for path in trace.sources.paths
+        for node in trace.sources.nodes(path)
+        if isinstance(node, ast.Call) and called(node) == "vectorize" and node.args
+    ]
+    names = sorted({one for one in given if one.rpartition(".")[2] in compiled})
+    found: dict[SourceLine, float] = defaultdict(float)
+    for spot, seconds in trace.spent if names else ():
+        if spot.below.startswith(_VECTORIZED):
+            found[spot.stack[0]] += seconds
+    for site, seconds in found.items():
+        if trace.is_worth(seconds):
+            says = because("doctor_vectorized", function=names[0], spent_s=seconds)
             yield _finding(trace, "numba-call-per-element", site, says)
 
 

@@ -54,7 +54,7 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     tensors: TensorNames | None = None
     for site, seconds in spent.items():
         loop = _loop(trace, site) if trace.is_worth(seconds) else None
-        if loop is None or not _uses_torch(trace, site.path):
+        if loop is None or not trace.sources.imports(site.path, "torch"):
             continue
         statement = trace.sources.statement(site.path, site.line)
         turning = variables(loop.target)
@@ -84,14 +84,6 @@ def _loop(trace: ProcessTrace, site: SourceLine) -> ast.For | ast.comprehension 
     """Return the innermost loop with variables of its own that a line is repeated by."""
     found = trace.sources.repeating(site.path, site.line)
     return found if not isinstance(found, ast.While) else None
-
-
-def _uses_torch(trace: ProcessTrace, path: str) -> bool:
-    return any(
-        (isinstance(one, ast.Import) and any(n.name.startswith("torch") for n in one.names))
-        or (isinstance(one, ast.ImportFrom) and (one.module or "").startswith("torch"))
-        for one in trace.sources.nodes(path)
-    )
 
 
 def _element(
