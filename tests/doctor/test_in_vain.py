@@ -276,7 +276,9 @@ START, NEXT = "torch.DataLoader.__iter__", "torch._BaseDataLoaderIter.__next__"
         ("num_workers=2, persistent_workers=True", START, 2.0, ""),
         ("shuffle=True", START, 2.0, ""),
         ("shuffle=True", NEXT, 4.0, "dataloader-wait"),
-        ("shuffle=True", NEXT, 1.0, ""),  # a tenth of the run
+        ("shuffle=True", NEXT, 1.5, ""),  # less than a quarter of the run
+        ("num_workers=2", NEXT, 1.5, "dataloader-wait"),
+        ("num_workers=2, persistent_workers=True", NEXT, 1.5, ""),
     ],
 )
 def test_what_a_loader_takes_is_named(options: str, below: str, seconds: float, named: str) -> None:

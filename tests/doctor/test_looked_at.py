@@ -352,6 +352,14 @@ def test_methods_of_numbas_classes_are_named_where_turns_are_short(
     assert patterns(found) == [("numba-call-per-element", 2, line_s)] * named
 
 
+def test_turns_are_short_where_copying_a_value_takes_a_share_of_them() -> None:
+    text = "for k in range(n):\n    rover.step(x)\n    {line}\n"
+    for line, named in (("seen[k] = rover.x", True), ("seen = work(rover.x)", False)):
+        looks = [(2, "numba._generate_method", 2.0), (3, "", 0.2)]
+        found = seen(text.format(line=line), looks=looks)
+        assert [one.pattern for one in found] == ["numba-call-per-element"] * named
+
+
 def test_attributes_of_numbas_classes_count_where_methods_are_used() -> None:
     text = "for k in range(n):\n    rover.step(x)\n    seen[k] = rover.x\n    y = other.x\n"
     looks = [(2, "numba._generate_method", 0.2), (3, "", 1.0), (4, "", 1.0), (1, "", 0.05)]

@@ -79,7 +79,8 @@ def test_where_only_the_first_reads_waited_the_loop_does_not_wait() -> None:
 GIVEN = """
 def smoothed(image):
     smooth = step(image)
-    return {read}
+    {read}
+    return {given}
 
 for image in images:
     kept.append(smoothed(image))
@@ -87,15 +88,22 @@ for image in images:
 
 
 @pytest.mark.parametrize(
-    ("read", "n"), [("np.asarray(smooth)[:4, :4]", 0), ("float(smooth)", 1), ("smooth.item()", 1)]
+    ("read", "given", "n"),
+    [
+        ("return np.asarray(smooth)[:4, :4]", "None", 0),
+        ("found = np.asarray(smooth) > 2.0", "{'share': found.mean()}", 0),
+        ("found = np.asarray(smooth) > 2.0", "smooth", 1),
+        ("return float(smooth)", "None", 1),
+        ("return smooth.item()", "None", 1),
+    ],
 )
-def test_a_function_that_gives_numpy_arrays_has_to_read(read: str, n: int) -> None:
-    outer = [FILE, 7, "<module>"]
+def test_a_function_that_gives_numpy_arrays_has_to_read(read: str, given: str, n: int) -> None:
+    outer = [FILE, 8, "<module>"]
     stacks: dict[int, list[list[Any]]] = {
         line: [[FILE, line, "smoothed"], outer] for line in (3, 4)
     }
     calls = ("jitted", 3, (100,)), ("read", 4, (100, 90, 10**9, 100))
-    assert len(seen(*calls, text=GIVEN.format(read=read), stacks=stacks)) == n
+    assert len(seen(*calls, text=GIVEN.format(read=read, given=given), stacks=stacks)) == n
 
 
 CLOCKED = """

@@ -62,8 +62,9 @@ _STARTS = frozenset(
     }
 )
 _NEXT = "torch._BaseDataLoaderIter.__next__"
-_WAITS = 0.25
-"""Share of the run from which on waiting for batches is reported."""
+_WAITS, _WAITS_ANEW = 0.25, 0.1
+"""Share of the run from which on waiting for batches is reported, and where each loop over a loader
+starts workers of its own."""
 _FEWEST = 4
 """Parameters."""
 _USES = {
@@ -102,10 +103,9 @@ def _restarts(trace: ProcessTrace) -> Iterator[Finding]:
 
 def _leaves_workers(trace: ProcessTrace) -> bool:
     """Say whether a loader is made that has workers, and is not told to keep them."""
-    paths = {one.path for spot, _ in trace.spent for one in spot.stack}
     loaders = [
         {each.arg for each in one.keywords}
-        for path in paths
+        for path in trace.sources.paths
         for one in trace.sources.nodes(path)
         if isinstance(one, ast.Call) and _is_loader(one)
     ]
@@ -122,11 +122,16 @@ def _is_loader(call: ast.Call) -> bool:
 
 def _waits(trace: ProcessTrace) -> Iterator[Finding]:
     found: dict[SourceLine, float] = defaultdict(float)
+    again = set()
     for spot, seconds in trace.spent:
         if spot.below == _NEXT:
             found[spot.stack[0]] += seconds
+            if trace.in_loop(spot.stack):
+                again.add(spot.stack[0])
     for site, seconds in found.items():
-        if trace.is_worth(seconds) and seconds >= _WAITS * trace.lasted_s:
+        # The first batch of workers that begin anew waits until they are there.
+        share = _WAITS_ANEW if site in again and _leaves_workers(trace) else _WAITS
+        if trace.is_worth(seconds) and seconds >= share * trace.lasted_s:
             says = because("doctor_batches", spent_s=seconds)
             yield trace.finding_of_seconds("dataloader-wait", site, says, framework="torch")
 

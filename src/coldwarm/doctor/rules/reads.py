@@ -240,11 +240,16 @@ def is_handed_over(trace: ProcessTrace, stack: Sequence[SourceLine], turned: Sou
 
 
 def _is_given_back(trace: ProcessTrace, site: SourceLine, turned: SourceLine) -> bool:
-    """Say whether a function that a loop calls gives back arrays of NumPy, read where it ends."""
+    """Say whether a function that a loop calls gives back what it makes of arrays of NumPy."""
     statement = trace.sources.statement(site.path, site.line)
-    if site == turned or not isinstance(statement, ast.Return):
+    calls = trace.sources.calls_at(site.path, site.line)
+    around = trace.sources.functions_around(site.path, site.line)
+    is_array = any(called(one) in _ARRAYS for one in calls)
+    if site == turned or statement is None or not around or not is_array:
         return False
-    return any(called(one) in _ARRAYS for one in trace.sources.calls_at(site.path, site.line))
+    returned = [one for one in ast.walk(around[0]) if isinstance(one, ast.Return)]
+    made = _targets(statement)
+    return statement in returned or any(_loaded(one) & made for one in returned)
 
 
 def _is_given(calls: Sequence[ast.Call], function: str) -> bool:

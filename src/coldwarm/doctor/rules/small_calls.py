@@ -98,6 +98,8 @@ _OF_CLASSES = "numba._generate_"
 """Beginning of what calls methods and attributes of a class under ``@jitclass``."""
 _HEADER_SHARE = 0.003
 """Share of a line's seconds that its loop's header takes at least where its turns are short."""
+_COPIES_SHARE = 0.05
+"""Such a share of lines that copy one value."""
 _BACK = "numba._numba_unpickle"
 """What each block of object mode begins with."""
 _VISIT_S = 1e-5
@@ -184,9 +186,27 @@ def _of_classes(trace: ProcessTrace) -> Iterator[Finding]:
         seconds = of_methods_s + (_of_attributes_s(trace, site, found) if extent else 0.0)
         if extent is None or not trace.is_worth(seconds):
             continue
-        if header_s[site.path, extent[0]] >= _HEADER_SHARE * seconds and extent[0] != site.line:
+        is_seen = header_s[site.path, extent[0]] >= _HEADER_SHARE * seconds
+        if (is_seen or _copies_s(trace, site) >= _COPIES_SHARE * seconds) and extent[
+            0
+        ] != site.line:
             says = because("doctor_class_calls", spent_s=seconds)
             yield _finding(trace, "numba-call-per-element", site, says)
+
+
+def _copies_s(trace: ProcessTrace, site: SourceLine) -> float:
+    """Return the seconds at lines of a loop that only put a value from one place into another."""
+    return sum(
+        seconds
+        for spot, seconds in trace.spent_in(site)
+        if not spot.below and _is_copy(trace.sources.statement(*spot.stack[0][:2]))
+    )
+
+
+def _is_copy(statement: ast.stmt | None) -> bool:
+    return isinstance(statement, ast.Assign) and not any(
+        isinstance(one, (ast.Call, ast.BinOp, ast.Slice)) for one in ast.walk(statement)
+    )
 
 
 def _of_attributes_s(
