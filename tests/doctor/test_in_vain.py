@@ -116,6 +116,64 @@ def test_jax_tells_which_steps_are_kept_for_nothing(used: Any, *, named: bool) -
     assert [numbers for _, *numbers in told] == [[100, 400_000]] * named
 
 
+@pytest.mark.parametrize(
+    ("turn", "named"),
+    [
+        (lambda jnp, i, s, x: s.at[i].set(x[i] * 2.0), True),
+        (lambda jnp, i, s, x: s.at[i].set(jnp.max(x[i] * jnp.arange(9.0))), True),
+        (lambda jnp, i, s, x: s.at[i].set(s[i - 1] * 0.9 + x[i]), False),
+        (lambda jnp, i, s, x: s.at[i].set(s.sum()), False),
+        (lambda jnp, i, s, x: s + x[i], False),
+        (lambda jnp, i, s, x: s.at[i].set((x * x[i]).sum()), False),  # a turn is long by itself
+    ],
+)
+def test_jax_tells_which_loops_turn_one_by_one_for_nothing(turn: Any, *, named: bool) -> None:
+    jax = pytest.importorskip("jax")
+    jnp, lax = jax.numpy, jax.lax
+
+    def run(x: Any) -> Any:
+        return lax.fori_loop(0, 9000, lambda i, s: turn(jnp, i, s, x), jnp.zeros(9000))
+
+    def outer(x: Any) -> Any:
+        return lax.scan(lambda c, _: (run(c), None), x, None, length=30)[0]
+
+    for function, n_around in ((run, 1), (outer, 30)):
+        told = looked_into(jax.jit(function), jnp.ones(9000))["apart"]
+        assert [numbers for _, *numbers in told] == [[9000, n_around]] * named
+
+
+@pytest.mark.parametrize(("n", "length", "named"), [(60_000, 50, 1), (60_000, 4, 1), (90, 50, 0)])
+def test_jax_tells_which_turns_sort(n: int, length: int, named: int) -> None:
+    jax = pytest.importorskip("jax")
+
+    def run(key: Any) -> Any:
+        def step(s: Any, k: Any) -> Any:
+            return s + jax.random.choice(k, n, (10,), replace=False).sum(), None
+
+        return jax.lax.scan(step, 0, jax.random.split(key, length))[0]
+
+    told = looked_into(jax.jit(run), jax.random.key(0))["sorted_turns"]
+    assert [numbers for _, *numbers in told] == [[length, n]] * named
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "pattern"),
+    [
+        ("rows = jax.random.choice(key, n, (9,), replace=False)", (50, 10**6), "draw-by-sorting"),
+        ("rows = jax.random.choice(key, n, (9,), replace=False)", (50, 10**5), ""),
+        ("rows = jnp.sort(x)", (50, 10**6), ""),
+        ("s = lax.fori_loop(0, n, turn, s)", (10_000, 30), "loop-turns-apart"),
+        ("s = lax.fori_loop(0, n, turn, s)", (10_000, 1), ""),
+    ],
+)
+def test_work_of_compiled_loops_is_named(text: str, told: tuple[int, int], pattern: str) -> None:
+    kind = "apart" if "fori" in text else "sorted_turns"
+    program = {"equations": 9, kind: [((FILE, 1, "step"), *told)]}
+    more = [journals.call(1), journals.stage(1, 0.0, {"compile": 0.1}, program=program)]
+    found = seen(text + "\n\n\n", more=more)
+    assert [(one.pattern, one.line) for one in found] == [(pattern, 1)] * bool(pattern)
+
+
 FIT = """
 from scipy import optimize
 from scipy.optimize import minimize

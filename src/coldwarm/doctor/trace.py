@@ -188,6 +188,10 @@ class LoweredProgram(msgspec.Struct, kw_only=True, frozen=True):
     """Operations that take long, and where they are from, if there are such lines."""
     kept_steps: list[tuple[SourceLine, int, int]] = []
     """Lines that keep every step of a scan and use one alone: the steps, and the bytes."""
+    sorted_turns: list[tuple[SourceLine, int, int]] = []
+    """Lines that sort in each turn of a scan: the turns, and the numbers."""
+    apart: list[tuple[SourceLine, int, int]] = []
+    """Loops no turn of which needs another: their turns, and how often loops around repeat them."""
 
 
 class Stage(_Row, tag="stage"):

@@ -8,6 +8,7 @@ from coldwarm.frameworks.jax_programs import equations, inner, n_equations, prog
 from coldwarm.wire import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from coldwarm.doctor.record.sites import Site
@@ -35,6 +36,11 @@ _LARGE = 1000
 _MOST_LINES, _MOST_HEAVY = 5, 24
 """Lines that called each other, and operations, that are told."""
 _FEWEST_STEPS = 16
+_MANY_SORTED, _MANY_TURNS = 50_000, 1000
+"""Fewest numbers that a turn sorts, and turns of a loop whose turns are looked at."""
+_SMALL_TURN, _FEW_PUT = 4096, 16
+"""Most numbers of an array that a turn makes, and that it puts into one."""
+_PUTS = {"scatter", "dynamic_update_slice"}
 
 
 def in_vain(jaxpr: "Any") -> "dict[str, Any]":
@@ -46,6 +52,8 @@ def in_vain(jaxpr: "Any") -> "dict[str, Any]":
         "asking": asking,
         "heavy": _heavy(jaxpr) if asking else [],
         "kept_steps": _kept_steps(jaxpr),
+        "sorted_turns": _sorted_turns(jaxpr),
+        "apart": _apart(jaxpr),
     }
 
 
@@ -124,6 +132,102 @@ def _kept_steps(jaxpr: "Any") -> "list[Any]":
             if site is not None:
                 found.setdefault(site, [length, 0])[1] += sum(kept)
     return [[site, *numbers] for site, numbers in found.items()]
+
+
+def _in_loops(jaxpr: "Any") -> "Iterator[tuple[Any, Chain, int]]":
+    """Yield the equations of a program, with the user's lines and how often loops repeat each.
+
+    How often a ``while`` turns is not known: it counts as once.
+    """
+    left: list[tuple[Any, Chain, int]] = [(jaxpr, (), 1)]
+    n_seen = 0  # what is shared is seen from each place
+    while left and n_seen <= MOST_EQUATIONS:
+        program, around, n_turns = left.pop()
+        n_seen += len(program.eqns)
+        for equation in program.eqns:
+            traceback = equation.source_info.traceback
+            chain = (users_lines(traceback) if traceback is not None else ()) or around
+            yield equation, chain, n_turns
+            length = equation.params["length"] if equation.primitive.name == "scan" else 1
+            left += [(one, chain, n_turns * int(length)) for one in inner(equation)]
+
+
+def _sorted_turns(jaxpr: "Any") -> "list[Any]":
+    """Return the user's lines that sort many numbers, with how often scans do so, and how many."""
+    found: dict[Site, list[int]] = {}
+    for equation, chain, n_turns in _in_loops(jaxpr):
+        if equation.primitive.name != "sort" or not chain:
+            continue
+        size = max(int(getattr(one.aval, "size", 0)) for one in equation.outvars)
+        if size >= _MANY_SORTED:
+            found.setdefault(chain[0], [n_turns, size])
+    return [[site, *numbers] for site, numbers in found.items()]
+
+
+def _apart(jaxpr: "Any") -> "list[Any]":
+    """Return the user's lines whose loops turn one by one though no turn needs another.
+
+    With each are its turns, and how often loops around it repeat it.
+    """
+    found: dict[Site, list[int]] = {}
+    for scan, chain, n_around in _in_loops(jaxpr):
+        if scan.primitive.name != "scan" or scan.params["length"] < _MANY_TURNS or not chain:
+            continue
+        (body,) = inner(scan)
+        if _only_puts(body, *_n_carried(scan.params)):
+            found.setdefault(chain[0], [int(scan.params["length"]), n_around])
+    return [[site, *numbers] for site, numbers in found.items()]
+
+
+def _n_carried(parameters: "Any") -> "tuple[int, int]":
+    """Return how many arrays a scan takes that stay, and how many that each turn gives on."""
+    if "num_carry" in parameters:
+        return parameters["num_consts"], parameters["num_carry"]
+    # Later versions of JAX tell it by the trees of what stays, of what is carried and the rest.
+    unpack = getattr(parameters.get("ft_in"), "unpack", None)
+    stay, carried, *_ = map(len, unpack()) if unpack is not None else (0, 0)
+    return stay, carried
+
+
+def _only_puts(body: "Any", n_constants: int, n_carried: int) -> bool:
+    """Say whether a turn takes nothing from those before it but where it puts its few numbers."""
+    uses, n_puts = _uses(body), 0
+    carried = zip(
+        body.invars[n_constants : n_constants + n_carried], body.outvars[:n_carried], strict=True
+    )
+    for before, after in carried:
+        if int(getattr(before.aval, "size", 0)) == 1:
+            if not _counts_up(body, before, after):
+                return False
+        elif _is_put_into(uses, before, after):
+            n_puts += 1
+        else:
+            return False
+    arrays = {id(one) for one in body.outvars}
+    made = [one for equation in body.eqns for one in equation.outvars if id(one) not in arrays]
+    return n_puts > 0 and all(int(getattr(one.aval, "size", 0)) <= _SMALL_TURN for one in made)
+
+
+def _counts_up(body: "Any", before: "Any", after: "Any") -> bool:
+    """Say whether a number of a loop only counts its turns, or stays."""
+    if before is after:
+        return True
+    made = next((one for one in body.eqns if any(each is after for each in one.outvars)), None)
+    if made is None or made.primitive.name != "add":
+        return False
+    return any(one is before for one in made.invars) and any(
+        hasattr(one, "val") for one in made.invars
+    )
+
+
+def _is_put_into(uses: "dict[int, list[Any]]", before: "Any", after: "Any") -> bool:
+    """Say whether a loop does nothing with an array but put a few numbers into it."""
+    (use,) = uses.get(id(before), [None])[:1]
+    if use is None or len(uses[id(before)]) != 1 or use.primitive.name not in _PUTS:
+        return False
+    given = use.invars[1 if use.primitive.name == "dynamic_update_slice" else -1]
+    is_next = use.outvars[0] is after and uses.get(id(after)) == [None]
+    return use.invars[0] is before and is_next and int(given.aval.size) <= _FEW_PUT
 
 
 def _uses(program: "Any") -> "dict[int, list[Any]]":

@@ -40,6 +40,10 @@ _REASONS = {
     " computes all branches and then selects; the branches contain {operation_names}",
     "doctor_kept_steps": "{function} keeps all {n_steps} steps of this scan, {kept_bytes:size},"
     " and uses one of them",
+    "doctor_drawn": "each of {n_turns:# turn} puts {n_numbers:# number} in random order, by sorting"
+    " them, however few are drawn",
+    "doctor_turns_apart": "{function} runs the {n_turns:# turn} of this loop one after the other,"
+    " but no turn needs another: each only puts its own numbers into an array",
     "saving_turns": "what the loop took to compile, by its share of the equations, less one turn"
     " of {n_turns}",
     "doctor_memory": "it costs memory",
@@ -62,6 +66,10 @@ _CHANGES = {
     "cond-under-vmap": "if the condition is the same for all, give vmap in_axes=None for what it"
     " depends on, or ask outside of vmap; if not, divide the inputs by the condition before vmap",
     "scan-keeps-steps": "carry what is used, and let the body give None for each step",
+    "draw-by-sorting": "draw with replacement, jax.random.randint, or put all in random order once"
+    " for many turns, and take the next part of them in each",
+    "loop-turns-apart": "compute with whole arrays: shifted slices for neighbours, or jax.vmap over"
+    " what the loop counts",
     "compile-unpaid": "leave torch.compile out of runs that are as short as this",
     "no-donation": "give the memory away: jax.jit(…, donate_argnums=…)",
 }
@@ -82,6 +90,9 @@ _DEAR_S, _DEAR_SHARE = 5.0, 0.3
 """Seconds, and share of the run, from which what PyTorch took to compile a loop is reported."""
 _UNPAID = 10
 """How often as long as all that comes after it PyTorch's compiling has to take to be reported."""
+_DRAWS = {"choice", "permutation", "shuffle"}
+_MANY_SORTED, _MANY_TURNS = 20_000_000, 200_000
+"""Numbers that a compiled loop sorts, and turns, that take about half a second and more."""
 _FEWEST_CALLS = 3
 _FEWEST_NUMBERS = 64
 
@@ -113,6 +124,7 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
         if program is not None:
             found += [_constants(trace, call, program), _not_donated(trace, call, program)]
             found += [*_all_branches(trace, call, program), *_kept_steps(trace, call, program)]
+            found += [*_drawn(trace, call, program), *_apart(trace, call, program)]
             for site, loop in _loop_of(trace, call, program):
                 unrolled.setdefault(site, []).append(loop)
         for one in filter(None, found):
@@ -298,6 +310,43 @@ def _kept_steps(
                 framework=call.framework,
                 n=n_steps,
                 no_figure=because("doctor_memory"),
+            )
+
+
+def _drawn(trace: ProcessTrace, call: CompiledCall, program: LoweredProgram) -> Iterator[Finding]:
+    """Name draws without replacement in a compiled loop, each of which sorts all numbers."""
+    for site, n_turns, n_numbers in program.sorted_turns:
+        calls = trace.sources.calls_at(site.path, site.line)
+        is_draw = any(called(one) in _DRAWS for one in calls)
+        if is_draw and n_turns * n_numbers * _n_calls(trace, call) >= _MANY_SORTED:
+            says = because("doctor_drawn", n_turns=n_turns, n_numbers=n_numbers)
+            yield trace.finding(
+                "draw-by-sorting",
+                site,
+                says,
+                framework=call.framework,
+                n=n_turns,
+                no_figure=because("doctor_depends"),
+            )
+
+
+def _n_calls(trace: ProcessTrace, call: CompiledCall) -> int:
+    """Return how often a compiled function was called, as far as that is known: once at least."""
+    places = (one for one in trace.places_of("jitted") if one.name == call.short_name)
+    return max(1, sum(one.n for one in places))
+
+
+def _apart(trace: ProcessTrace, call: CompiledCall, program: LoweredProgram) -> Iterator[Finding]:
+    """Name compiled loops that could be computed at once, where they turn very often."""
+    for site, n_turns, n_around in program.apart:
+        if n_turns * n_around * _n_calls(trace, call) >= _MANY_TURNS:
+            says = because("doctor_turns_apart", function=call.name, n_turns=n_turns)
+            yield trace.finding(
+                "loop-turns-apart",
+                site,
+                says,
+                framework=call.framework,
+                no_figure=because("doctor_depends"),
             )
 
 
