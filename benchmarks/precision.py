@@ -44,8 +44,9 @@ GOALS = {"numpy": 1 / 3, "jax": 1 / 2, "torch": 1 / 2}
 """The kinds, and the most seconds of coldwarm as a share of pyperf's."""
 BUDGETS_S = (6, 10, 16)
 WITHIN, ROUNDS = 0.02, 6
-Widths = list[tuple[float, float]]
-"""Seconds, and half the relative width of the interval that is known after them."""
+Widths = list[tuple[float, float | None]]
+"""Seconds, and half the relative width of the interval that is known after them; ``None``: none
+is."""
 
 
 def with_coldwarm(kind: str, budget_s: int) -> Widths:
@@ -58,9 +59,12 @@ def with_coldwarm(kind: str, budget_s: int) -> Widths:
         begin_s = time.perf_counter()
         done = tools.ask(command, Path(folder))
         seconds = time.perf_counter() - begin_s
-    found = tools.read_bench(done.stdout, done.returncode)
+    try:
+        found = tools.read_bench(done.stdout, done.returncode)
+    except tools.TrialFailedError:  # there was no time for both sides
+        return [(seconds, None)]
     if found.ratio is None or found.low is None or found.high is None:
-        return [(seconds, math.inf)]
+        return [(seconds, None)]
     return [(seconds, (found.high - found.low) / 2 / found.ratio)]
 
 
@@ -100,7 +104,7 @@ def welch(a: Sequence[float], b: Sequence[float]) -> float:
 def seconds_until(rounds: Sequence[Widths]) -> float | None:
     """Return the seconds after which half of the rounds had ±2 %; ``None``: they never had."""
     for step in zip(*rounds, strict=True):
-        if median(width for _, width in step) <= WITHIN:
+        if median(math.inf if width is None else width for _, width in step) <= WITHIN:
             return float(median(seconds for seconds, _ in step))
     return None
 

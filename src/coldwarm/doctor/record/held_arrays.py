@@ -30,6 +30,9 @@ _OWN_NAMES = {"locals", "vars", "eval", "exec", "dir"}
 """Functions that may keep the very dictionary in which Python shows a function's variables."""
 _OPTIMIZED = 0x1
 """A flag of code whose variables are no dictionary; ``inspect`` would be loaded for it."""
+_ALONE = 3
+"""References to a copy of a function's variables that nobody else holds: of its frame, ours, and
+that which asks. Packages such as pandas compute with the copy of who calls them."""
 _SHOWN_ANEW = sys.version_info >= (3, 13)
 """Whether Python shows variables without a copy of them."""
 
@@ -76,7 +79,7 @@ def _arrays(frame: "FrameType") -> "dict[str, Any]":
     if code.co_argcount and code.co_varnames[0] == "self":
         own = getattr(held.get("self"), "__dict__", None)
         found |= _described("self.", own.items() if isinstance(own, dict) else ())
-    if code.co_flags & _OPTIMIZED and not _SHOWN_ANEW:
+    if code.co_flags & _OPTIMIZED and not _SHOWN_ANEW and sys.getrefcount(held) == _ALONE:
         held.clear()  # else the copy keeps what the program gives up
     return found
 

@@ -53,6 +53,8 @@ class Looks:
         """Write into ``journal``."""
         self._journal = journal
         self._held = HeldArrays(journal)
+        self._is_traced = False
+        """Whether a debugger or a coverage tool looks at the program's variables, too."""
         self._thread = 0
         self._began_s = _now_s()
         self._places: dict[Any, int] = {}
@@ -70,6 +72,7 @@ class Looks:
     def begin(self) -> None:
         """Look at the thread that calls this, from now on."""
         self._thread = _thread.get_ident()
+        self._is_traced = sys.gettrace() is not None
         self._began_s = _now_s()
         self.resume()
 
@@ -132,7 +135,8 @@ class Looks:
     def _look(self, passed_s: float) -> None:
         """Count what has passed for where the thread is."""
         frame = sys._current_frames().get(self._thread)
-        self._held.look(frame)
+        if not self._is_traced:
+            self._held.look(frame)
         stack, below = sites.stack(frame), _below(frame)
         anomalies = _looks_for_anomalies()
         key = tuple(stack), below, anomalies
