@@ -41,6 +41,7 @@ def named(text: str, line: int, arrays: Held, seconds: float = 2.0) -> list[tupl
         ("u, s, v = torch.linalg.svd(x)\n", X, True),
         ("u, s, v = torch.linalg.svd(x, full_matrices=False)\n", X, False),
         ("u, s, v = torch.linalg.svd(x)\n", ("torch", "float32", [60, 60]), False),
+        ("u, s, v = torch.linalg.svd(x)\n", ("torch", "float32", [60]), False),
         ("u, s, v = torch.svd(x)\n", X, False),  # which is not full
         ("u, s, v = np.linalg.svd(x)\n", NUMPYS, False),  # no work of a framework's
     ],
@@ -92,6 +93,9 @@ def test_a_mask_of_a_whole_array_for_each_number(
         ("for a in games:\n    change = k * (a - gap)\n", {"gap": ONE, "x": X}, True),
         ("for a in games:\n    change = k * (a - x)\n", {"gap": ONE, "x": X}, False),
         ("for a in games:\n    change = k * model(gap)\n", {"gap": ONE}, False),
+        ("for a in games:\n    change = self.k * gap\n", {"gap": ONE}, True),
+        ("for a in games:\n    change = self.net.weight * gap\n", {"gap": ONE}, False),
+        ("for a in games:\n    change = net.weight * gap\n", {"gap": ONE}, False),
         ("for a in games:\n    change = k * gap\n", {"gap": ("numpy", "float64", [])}, False),
         ("change = k * (a - gap)\n", {"gap": ONE}, False),
     ],

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _AT = (3, 12, 60)
 """Looks at a line after which its arrays are looked at: the first turn lacks what others have."""
-_MOST_LINES, _MOST_ARRAYS = 400, 24
+_MOST_LINES, _MOST_ARRAYS = 400, 64
 _TYPES = {
     "torch": ("Tensor", "Parameter"),
     "numpy": ("ndarray",),
@@ -70,12 +70,16 @@ class HeldArrays:
 
 
 def _arrays(frame: "FrameType") -> "dict[str, Any]":
-    """Return the arrays among the variables of a function, and among what its object holds."""
+    """Return the arrays among the variables of a function, and among what its object holds.
+
+    Those of its module that it names are among them.
+    """
     code = frame.f_code
     if not _may_be_shown(frame, code):
         return {}
     held = frame.f_locals
-    found = _described("", held.items())
+    around = {name: frame.f_globals.get(name) for name in code.co_names}
+    found = _described("", {**around, **held}.items())
     if code.co_argcount and code.co_varnames[0] == "self":
         own = getattr(held.get("self"), "__dict__", None)
         found |= _described("self.", own.items() if isinstance(own, dict) else ())

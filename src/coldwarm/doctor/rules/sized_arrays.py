@@ -101,6 +101,8 @@ def _full_svd(trace: ProcessTrace, seen: _Seen) -> Iterator[Finding]:
         is_full = called(call) == "svd" and "linalg" in ast.unparse(call.func)
         if not is_full or array is None or len(call.args) > 1 or "full_matrices" in names:
             continue
+        if len(array.shape) == 1:  # the name had another array then
+            continue
         rows, columns = array.shape[-2:]
         if max(rows, columns) >= _TIMES * min(rows, columns):
             says = because(
@@ -231,11 +233,10 @@ def _largest(seen: _Seen) -> int | None:
         return None
     if not any(isinstance(one, ast.BinOp) for one in ast.walk(statement)):
         return None
-    names = {
-        ast.unparse(one)
-        for one in ast.walk(statement)
-        if isinstance(one, (ast.Name, ast.Attribute))
-    }
+    parts = [one for one in ast.walk(statement) if isinstance(one, (ast.Name, ast.Attribute))]
+    names = {ast.unparse(one) for one in parts}
+    if any(name.count(".") > 1 or name.partition(".")[0] not in {name, "self"} for name in names):
+        return None  # what other objects hold was not looked at
     found = [seen.held[name] for name in names if name in seen.held]
     if not found or any(one.package != "torch" for one in found):
         return None
