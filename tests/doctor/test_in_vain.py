@@ -161,6 +161,8 @@ def test_jax_tells_which_turns_sort(n: int, length: int, named: int) -> None:
     [
         ("rows = jax.random.choice(key, n, (9,), replace=False)", (50, 10**6), "draw-by-sorting"),
         ("rows = jax.random.choice(key, n, (9,), replace=False)", (50, 10**5), ""),
+        ("rows = jax.random.choice(key, n, (9,), replace=False)", (1, 10**8), ""),
+        ("order = jax.random.permutation(key, n)", (50, 10**6), ""),  # all of it is used
         ("rows = jnp.sort(x)", (50, 10**6), ""),
         ("s = lax.fori_loop(0, n, turn, s)", (10_000, 30), "loop-turns-apart"),
         ("s = lax.fori_loop(0, n, turn, s)", (10_000, 1), ""),

@@ -160,6 +160,17 @@ def test_a_matrix_that_is_factored_in_each_turn(
     assert [(one.pattern, one.line) for one in found] == [("constant-recomputed", 3)] * is_named
 
 
+def test_a_method_is_given_its_object_besides() -> None:
+    text = SOLVED.format(given="self.matrix").lstrip()
+    text = text.replace("@jax.jit\ndef implicit(matrix", "@jax.jit\ndef implicit(self, matrix")
+    spent = journals.looks(0.0, ((FILE, 10), "", 2.0))
+    spent[0]["stack"] = [[FILE, 10, "Model.advance"], [FILE, 13, "<module>"]]
+    arrays = held(10, {"self.matrix": ("jaxlib", "float32", [999, 999])})
+    for call, n in (("solver.implicit(self.matrix, ", 1), ("solver.implicit(x, self.matrix, ", 0)):
+        found = seen(text.replace("implicit(self.matrix, ", call), more=[*spent, arrays])
+        assert [one.pattern for one in found] == ["constant-recomputed"] * n
+
+
 FITTED = """
 import torch
 from scipy.optimize import minimize

@@ -127,7 +127,7 @@ class TensorNames:
         given = [
             (place, one)
             for place, call in self._calls[function.name]
-            if (one := _given(function, argument.arg, call)) is not None
+            if (one := given_to(function, argument.arg, call)) is not None
         ]
         return bool(given) and all(
             self.is_tensor(place.path, place.function, one, depth - 1) for place, one in given
@@ -187,7 +187,7 @@ def _arguments(function: Function | None) -> Iterable[ast.arg]:
     )
 
 
-def _given(function: Function, name: str, call: ast.Call) -> ast.expr | None:
+def given_to(function: Function, name: str, call: ast.Call) -> ast.expr | None:
     """Return what a call gives a function for an argument."""
     named = next((one.value for one in call.keywords if one.arg == name), None)
     names = [one.arg for one in [*function.args.posonlyargs, *function.args.args]]

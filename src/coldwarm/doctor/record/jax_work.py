@@ -135,9 +135,10 @@ def _kept_steps(jaxpr: "Any") -> "list[Any]":
 
 
 def _in_loops(jaxpr: "Any") -> "Iterator[tuple[Any, Chain, int]]":
-    """Yield the equations of a program, with the user's lines and how often loops repeat each.
+    """Yield the sorts of a program, and what is made of programs, with lines and turns.
 
-    How often a ``while`` turns is not known: it counts as once.
+    These are the user's lines, and how often loops repeat each. How often a ``while`` turns is not
+    known: it counts as once.
     """
     left: list[tuple[Any, Chain, int]] = [(jaxpr, (), 1)]
     n_seen = 0  # what is shared is seen from each place
@@ -145,11 +146,14 @@ def _in_loops(jaxpr: "Any") -> "Iterator[tuple[Any, Chain, int]]":
         program, around, n_turns = left.pop()
         n_seen += len(program.eqns)
         for equation in program.eqns:
+            name, below = equation.primitive.name, list(inner(equation))
+            if not below and name != "sort":
+                continue
             traceback = equation.source_info.traceback
             chain = (users_lines(traceback) if traceback is not None else ()) or around
             yield equation, chain, n_turns
-            length = equation.params["length"] if equation.primitive.name == "scan" else 1
-            left += [(one, chain, n_turns * int(length)) for one in inner(equation)]
+            length = equation.params["length"] if name == "scan" else 1
+            left += [(one, chain, n_turns * int(length)) for one in below]
 
 
 def _sorted_turns(jaxpr: "Any") -> "list[Any]":

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
-from coldwarm.doctor.rules.numba_small_arrays import loops, spent_in_calls
+from coldwarm.doctor.rules.numba_small_arrays import dear_functions, loops
 from coldwarm.doctor.source_code import variables
 
 if TYPE_CHECKING:
@@ -50,13 +50,8 @@ class _Access(NamedTuple):
 def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     """Name each function once all of whose innermost loops go down columns."""
     done: set[int] = set()
-    for call in trace.calls:
-        path = call.function.path or ""
-        function = trace.sources.function(path, call.function.line or 0)
-        if call.framework != "numba" or call.given is None or function is None:
-            continue
-        spent_s = spent_in_calls(trace, call)
-        if id(function) in done or not trace.is_worth(spent_s):
+    for call, function, spent_s in dear_functions(trace):
+        if id(function) in done:
             continue
         down = _down_columns(function, call)
         if down is not None:
@@ -65,12 +60,12 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
                 "doctor_down_columns",
                 function=call.name,
                 array=down.array,
-                n_columns=call.given[down.array][-1],
+                n_columns=(call.given or {})[down.array][-1],
                 spent_s=spent_s,
             )
             yield trace.finding(
                 "numba-loop-order",
-                trace.line_at(path, down.line),
+                trace.line_at(call.function.path or "", down.line),
                 says,
                 framework="numba",
                 no_figure=because("doctor_depends"),

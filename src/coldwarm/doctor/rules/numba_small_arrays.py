@@ -54,15 +54,10 @@ class _Made(NamedTuple):
 def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     """Name each function with such a loop once, where most of its work is in that loop."""
     done: set[int] = set()
-    for call in trace.calls:
-        path = call.function.path or ""
-        function = trace.sources.function(path, call.function.line or 0)
-        if call.framework != "numba" or call.given is None or function is None:
+    for call, function, spent_s in dear_functions(trace):
+        if id(function) in done:
             continue
-        spent_s = spent_in_calls(trace, call)
-        if id(function) in done or not trace.is_worth(spent_s):
-            continue
-        made = _in_turns(function, call.given)
+        made = _in_turns(function, call.given or {})
         if made is not None:
             done.add(id(function))
             says = because(
@@ -74,15 +69,24 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
             )
             yield trace.finding(
                 "numba-small-arrays",
-                trace.line_at(path, made.line),
+                trace.line_at(call.function.path or "", made.line),
                 says,
                 framework="numba",
                 no_figure=because("doctor_depends"),
             )
 
 
-def spent_in_calls(trace: ProcessTrace, call: CompiledCall) -> float:
-    """Return the seconds at lines that call a compiled function."""
+def dear_functions(trace: ProcessTrace) -> Iterator[tuple[CompiledCall, Function, float]]:
+    """Yield the compiled functions whose calls took a share of the run, and their seconds."""
+    for call in trace.calls:
+        function = trace.sources.function(call.function.path or "", call.function.line or 0)
+        if call.framework == "numba" and call.given is not None and function is not None:
+            spent_s = _spent(trace, call)
+            if trace.is_worth(spent_s):
+                yield call, function, spent_s
+
+
+def _spent(trace: ProcessTrace, call: CompiledCall) -> float:
     sites = {one.site for one in trace.places_of("numba") if one.name == call.short_name}
     return trace.spent_at(sites | ({call.site} if call.site is not None else set()))
 

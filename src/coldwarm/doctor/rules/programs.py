@@ -90,7 +90,6 @@ _DEAR_S, _DEAR_SHARE = 5.0, 0.3
 """Seconds, and share of the run, from which what PyTorch took to compile a loop is reported."""
 _UNPAID = 10
 """How often as long as all that comes after it PyTorch's compiling has to take to be reported."""
-_DRAWS = {"choice", "permutation", "shuffle"}
 _MANY_SORTED, _MANY_TURNS = 20_000_000, 200_000
 """Numbers that a compiled loop sorts, and turns, that take about half a second and more."""
 _FEWEST_CALLS = 3
@@ -317,7 +316,8 @@ def _drawn(trace: ProcessTrace, call: CompiledCall, program: LoweredProgram) -> 
     """Name draws without replacement in a compiled loop, each of which sorts all numbers."""
     for site, n_turns, n_numbers in program.sorted_turns:
         calls = trace.sources.calls_at(site.path, site.line)
-        is_draw = any(called(one) in _DRAWS for one in calls)
+        # A permutation is mostly used as a whole.
+        is_draw = n_turns > 1 and any(called(one) == "choice" for one in calls)
         if is_draw and n_turns * n_numbers * _n_calls(trace, call) >= _MANY_SORTED:
             says = because("doctor_drawn", n_turns=n_turns, n_numbers=n_numbers)
             yield trace.finding(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
 from coldwarm.doctor.source_code import called, variables
+from coldwarm.doctor.tensor_names import given_to
 from coldwarm.doctor.trace import Framework
 from coldwarm.doctor.written_values import sizes
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from coldwarm.contracts.doctor import Finding
+    from coldwarm.doctor.source_code import Function
     from coldwarm.doctor.trace import HeldArray, ProcessTrace, SourceLine
 
 
@@ -308,28 +310,23 @@ def _large_constant(trace: ProcessTrace, path: str, call: ast.Call) -> HeldArray
     around = next(iter(trace.sources.functions_around(path, call.lineno)), None)
     given, name = call.args[0], ast.unparse(call.args[0])
     places = [(path, call.lineno, given)]
-    if around is not None and isinstance(given, ast.Name) and given.id in _arguments(around):
+    taken = ast.walk(around.args) if around is not None else ()
+    if around is not None and name in {one.arg for one in taken if isinstance(one, ast.arg)}:
         places = [*_given_by_calls(trace, around, name)]
     found = [_held_constant(trace, *one) for one in places]
     return found[0] if found and all(found) else None
 
 
-def _arguments(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
-    return [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
-
-
 def _given_by_calls(
-    trace: ProcessTrace, function: ast.FunctionDef | ast.AsyncFunctionDef, name: str
+    trace: ProcessTrace, function: Function, name: str
 ) -> Iterator[tuple[str, int, ast.expr]]:
     """Yield where the program calls a function, and what it gives it for an argument."""
-    place = _arguments(function).index(name)
     for path in trace.sources.paths:
         for node in trace.sources.nodes(path):
-            if not isinstance(node, ast.Call) or called(node) != function.name:
-                continue
-            named = [one.value for one in node.keywords if one.arg == name]
-            for one in [*node.args[place : place + 1], *named][:1]:
-                yield path, node.lineno, one
+            if isinstance(node, ast.Call) and called(node) == function.name:
+                one = given_to(function, name, node)
+                if one is not None:
+                    yield path, node.lineno, one
 
 
 def _held_constant(trace: ProcessTrace, path: str, line: int, given: ast.expr) -> HeldArray | None:
@@ -337,7 +334,7 @@ def _held_constant(trace: ProcessTrace, path: str, line: int, given: ast.expr) -
     if not isinstance(given, (ast.Name, ast.Attribute)):
         return None
     array = trace.held_at(path, line).get(ast.unparse(given))
-    if array is None or array.shape[:-1] == () or min(array.shape[-2:]) < _LARGE_MATRIX:
+    if array is None or len(array.shape) <= 1 or min(array.shape[-2:]) < _LARGE_MATRIX:
         return None
     stacks = [spot.stack for spot, _ in trace.spent]
     inner = [one[at:] for one in stacks for at in range(len(one)) if one[at][:2] == (path, line)]

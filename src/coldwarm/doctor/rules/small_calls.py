@@ -186,10 +186,11 @@ def _of_classes(trace: ProcessTrace) -> Iterator[Finding]:
         seconds = of_methods_s + (_of_attributes_s(trace, site, found) if extent else 0.0)
         if extent is None or not trace.is_worth(seconds):
             continue
-        is_seen = header_s[site.path, extent[0]] >= _HEADER_SHARE * seconds
-        if (is_seen or _copies_s(trace, site) >= _COPIES_SHARE * seconds) and extent[
-            0
-        ] != site.line:
+        is_short = (
+            header_s[site.path, extent[0]] >= _HEADER_SHARE * seconds
+            or _copies_s(trace, site) >= _COPIES_SHARE * seconds
+        )
+        if is_short and extent[0] != site.line:
             says = because("doctor_class_calls", spent_s=seconds)
             yield _finding(trace, "numba-call-per-element", site, says)
 
