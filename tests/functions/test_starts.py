@@ -1,4 +1,4 @@
-"""Processes of warm calls start together; those whose start is measured start alone."""
+"""Processes start together for warm calls, alone for figures of a start, in turns for ratios."""
 
 from __future__ import annotations
 
@@ -130,3 +130,62 @@ def test_a_process_that_fails_beside_another_says_so_and_leaves_the_other(desk: 
     done = desk.bench("mine.py:one", "mine.py:failing", "--warm-only", "--no-check")
     assert desk.case("failing")["status"] == "failed"
     assert desk.case("one")["status"] == "ok", done.err
+
+
+SCATTERING = """
+    import os, time
+
+    def spend(seconds):
+        ends = time.process_time() + seconds
+        while time.process_time() < ends:
+            pass
+
+    spend(0.1 + os.urandom(1)[0] / 1000)
+
+    def one():
+        return 1.0
+
+    def other():
+        return 1.0
+
+    def waiting():
+        time.sleep(0.1)
+        return 1.0
+"""
+TURNS = ("--cold-only", "--rounds", "2", "--max-rounds", "6")
+
+
+def _in_turns(desk: Desk, label: str) -> list[dict[str, Any]]:
+    return [one for one in desk.case(label)["observations"] if one["turns"]]
+
+
+@pytest.mark.slow
+def test_starts_that_scatter_take_turns_and_are_part_of_no_figure(desk: Desk) -> None:
+    desk.write("mine.py", SCATTERING)
+    done = desk.bench("mine.py:one", "mine.py:other", *TURNS)
+    assert done.code == 0, done.err
+    seen = {label: _in_turns(desk, label) for label in ("one", "other")}
+    rounds = [[one["round"] for one in each] for each in seen.values()]
+    assert len(rounds[0]) >= 4
+    assert rounds[0] == rounds[1]
+    for one in (*seen["one"], *seen["other"]):
+        assert one["status"] == "ok", one["reason"]
+        assert one["turns"] > 10
+        assert one["ttfr_process_s"] < 0.8 * one["wall_s"], "what it was held is in neither"
+        took_s = {phase["name"]: phase["duration_s"] for phase in one["phases"]}
+        assert took_s["import"] > 0.1, "what it ran is in it"
+    alone = [one for one in desk.case("one")["observations"] if not one["turns"]]
+    assert desk.case("one")["cold"][0]["n_ok"] == len(alone)
+    assert desk.command("validate", desk.out).code == 0
+
+
+@pytest.mark.slow
+def test_a_start_that_waits_would_wait_while_it_is_held_and_is_measured_alone(desk: Desk) -> None:
+    desk.write("mine.py", SCATTERING)
+    done = desk.bench("mine.py:one", "mine.py:waiting", *TURNS)
+    assert done.code == 0, done.err
+    tried = _in_turns(desk, "waiting")
+    assert [one["reason"]["code"] for one in tried] == ["waits_in_turns"] * len(tried)
+    assert len(tried) <= 1
+    assert desk.case("waiting")["status"] == "ok"
+    assert desk.command("validate", desk.out).code == 0

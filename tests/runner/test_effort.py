@@ -67,7 +67,7 @@ def effort(
 
 def again(cases: Sequence[Case], seen: Sequence[Observation], **changes: Any) -> list[Case]:
     found = effort(cases, seen, **changes).next(None)
-    return [] if found is None else list(found[1][COLD])
+    return [] if found is None else list(found.wanted[COLD])
 
 
 def test_the_baseline_is_measured_beside_what_is_open(cases: list[Case]) -> None:
@@ -137,7 +137,7 @@ def test_each_mode_is_decided_by_itself(cases: list[Case]) -> None:
     seen += [*measured(base, EQUAL, FILLED), *measured(other, NOISY, FILLED)]
     found = effort([base, other], seen, cache_modes=(COLD, FILLED)).next(None)
     assert found is not None
-    assert (found[1][COLD], set(found[1][FILLED])) == ([], {base, other})
+    assert (found.wanted[COLD], set(found.wanted[FILLED])) == ([], {base, other})
 
 
 def test_without_a_baseline_there_is_nothing_to_decide(cases: list[Case]) -> None:
@@ -192,7 +192,7 @@ def test_what_does_not_fit_into_the_time_is_left(cases: list[Case]) -> None:
     costs_s = {base.id: 1.0, cheap.id: 2.0, dear.id: 50.0}
     found = effort(cases, [], costs_s).next(10.0)
     assert found is not None
-    assert dear not in found[1][COLD]
+    assert dear not in found.wanted[COLD]
     assert effort(cases, [], costs_s).next(0.5) is None
 
 
@@ -209,7 +209,7 @@ def test_cheap_candidates_are_repeated_often_and_dear_ones_as_their_verdict_need
     spent_s, round_ = 0.0, 0
     counts = dict.fromkeys(truth_s, 0)
     while (found := run.next(120.0 - spent_s)) is not None:
-        for case in found[1][COLD]:
+        for case in found.wanted[COLD]:
             took_s = truth_s[case.id] * float(np.exp(0.1 * rng.standard_normal()))
             (one,) = measured(case, [took_s])
             ledger.add(msgspec.structs.replace(one, round=round_))
@@ -223,12 +223,12 @@ def test_cheap_candidates_are_repeated_often_and_dear_ones_as_their_verdict_need
 def test_what_a_process_shows_by_the_way_is_measured_in_the_same_round(cases: list[Case]) -> None:
     """GIVEN starts that need one round and warm calls that need five THEN one shows both."""
     base, other, _ = cases
-    seen = [*measured(base, EQUAL[:4], FILLED), *measured(other, NOISY[:4], FILLED)]
+    seen = [*measured(base, EQUAL[:4], FILLED), *measured(other, EQUAL[:4], FILLED)]
     modes: tuple[CacheMode, ...] = (FILLED, "warm_process")
     found = effort([base, other], seen, cache_modes=modes).next(None)
     assert found is not None
-    assert found[1][FILLED]
-    assert {case.id for case in found[1]["warm_process"]} == {base.id, other.id}
+    assert found.wanted[FILLED]
+    assert {case.id for case in found.wanted["warm_process"]} == {base.id, other.id}
 
 
 @pytest.mark.parametrize(("left_s", "alone"), [(10.0, False), (1.5, True)])
@@ -244,4 +244,48 @@ def test_where_two_processes_do_not_fit_one_that_calls_both_functions_is_started
     run = RoundChooser(groups, asked, Ledger(), lambda *_: 1.0, lambda case: case is other)
     found = run.next(left_s)
     assert found is not None
-    assert set(found[1][mode]) == ({other} if alone else {base, other})
+    assert set(found.wanted[mode]) == ({other} if alone else {base, other})
+
+
+def in_turns(case: Case, ttfr_s: Sequence[float]) -> list[Observation]:
+    seen = measured(case, ttfr_s)
+    return [msgspec.structs.replace(one, round=20 + one.round, turns=100) for one in seen]
+
+
+@pytest.mark.parametrize(
+    ("rounds", "in_turns"),
+    [
+        (EQUAL[:1], False),
+        (NOISY[:2], True),
+        (NOISY[:4], True),
+        ([10.0, 10.5], False),
+    ],
+    ids=["one round", "two rounds", "rounds that scatter", "far apart"],
+)
+def test_starts_take_turns_where_rounds_alone_would_tell_their_ratio_later(
+    cases: list[Case], rounds: list[float], *, in_turns: bool
+) -> None:
+    base, other, _ = cases
+    seen = [*measured(base, EQUAL[: len(rounds)]), *measured(other, rounds)]
+    found = effort([base, other], seen).next(None)
+    assert found is not None
+    assert found.in_turns == in_turns
+    assert set(found.wanted[COLD]) == {base, other}
+
+
+def test_starts_in_turns_go_on_until_there_are_enough_for_a_verdict(cases: list[Case]) -> None:
+    base, other, _ = cases
+    alone = [*measured(base, EQUAL[:2]), *measured(other, NOISY[:2])]
+    for n, more in ((0, True), (4, True), (5, False)):
+        seen = [*alone, *in_turns(base, EQUAL[:n]), *in_turns(other, EQUAL[:n])]
+        found = effort([base, other], seen).next(None)
+        assert (found is not None and found.in_turns) == more
+
+
+def test_a_start_that_could_not_take_turns_is_measured_alone(cases: list[Case]) -> None:
+    base, other, _ = cases
+    alone = [*measured(base, EQUAL[:2]), *measured(other, NOISY[:2])]
+    failed = [msgspec.structs.replace(one, status="failed") for one in in_turns(other, [1.0])]
+    found = effort([base, other], [*alone, *failed]).next(None)
+    assert found is not None
+    assert not found.in_turns

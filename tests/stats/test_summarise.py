@@ -19,6 +19,7 @@ from coldwarm.contracts.reasons import because
 from coldwarm.stats.summarise import compare_case, summarise
 
 if TYPE_CHECKING:
+    from coldwarm.contracts.answer import Comparison
     from coldwarm.contracts.base import CacheMode
 
 COLD: CacheMode = "cold_process_cold_cache"
@@ -256,3 +257,33 @@ def test_single_calls_that_chose_the_batch_are_no_part_of_a_batched_series() -> 
     assert warm.batch == 256
     assert warm.call_s.maximum < 1.5e-6
     assert warm.steady.warmup_samples == [10, 10, 10]
+
+
+def in_turns(seed: int, ttfr_s: float) -> Observation:
+    return observed(seed, ttfr_s=ttfr_s, blocks=[], turns=60, round=20 + seed)
+
+
+def judged_in_turns(alone_s: float, together_s: float, n: int = 5) -> Comparison:
+    """Judge starts that take 0.5 s against others, alone and in turns."""
+    ours = [observed(n, ttfr_s=alone_s * (1 + n / 100), blocks=[]) for n in range(3)]
+    theirs = [observed(n, ttfr_s=0.5 * (1 + n / 100), blocks=[]) for n in range(3)]
+    ours += [in_turns(place, together_s * (1 + place / 1000)) for place in range(n)]
+    theirs += [in_turns(place, 0.5) for place in range(n)]
+    return compare_case("b", theirs, ours, [FILLED])[0]
+
+
+def test_starts_in_turns_tell_a_ratio_and_are_part_of_no_figure() -> None:
+    found = judged_in_turns(0.55, 0.55)
+    assert (found.verdict, found.reason.parts[0].code) == ("slower", "starts_in_turns")
+    assert judged_in_turns(0.5, 0.5).verdict == "same"
+    assert judged_in_turns(0.55, 0.55, n=4).verdict == "undecided"
+    seen = [*(observed(i) for i in range(5)), *(in_turns(i, 50.0) for i in range(5))]
+    (cold,) = summarise(seen, [FILLED], precision=0.5).cold
+    assert cold.n_ok == 5
+    assert cold.seconds["ttfr"].maximum < 1
+
+
+def test_starts_alone_that_contradict_those_in_turns_decide_and_that_is_told() -> None:
+    found = judged_in_turns(5.0, 0.55)
+    assert found.ratio == pytest.approx(10, rel=0.1)
+    assert "turns_otherwise" in {part.code for part in found.reason.parts}

@@ -359,6 +359,9 @@ class Observation(Record, frozen=True, kw_only=True):
     The default is how every process was measured before this field."""
     cache_settings: CacheSettings = "keep_all"
     """Whether its caches were set to keep everything, or as the framework has them by itself."""
+    turns: Count = 0
+    """Turns that its start took with those of other candidates, held in between; its times are
+    without what it was held. 0: it started alone."""
     status: Literal["ok", "rejected", "failed"]
     reason: Reason | None = None
     """Why it failed; for a rejected one, the evidence that contradicts its mode."""
@@ -418,9 +421,10 @@ class Observation(Record, frozen=True, kw_only=True):
 def published(observations: Iterable[Observation]) -> list[Observation]:
     """Return the observations that figures are from.
 
-    Those are of programs as they come, and of caches that were set to keep everything. Where all
-    processes kept memory, as they did before there were others, they are all there is.
+    Those are of programs as they come, started alone, and of caches that were set to keep
+    everything. Where all processes kept memory, as they did before there were others, they are all
+    there is.
     """
-    own = [seen for seen in observations if seen.cache_settings == "keep_all"]
+    own = [seen for seen in observations if seen.cache_settings == "keep_all" and not seen.turns]
     plain = [seen for seen in own if seen.allocator != "keeps_memory"]
     return plain or own

@@ -45,10 +45,13 @@ _FRAMEWORKS = ("jax", "numba", "torch")
 _BASES = {
     "shared_processes": "processes that call both",
     "forked_processes": "processes that call both",
+    "starts_in_turns": "starts that take turns",
     "block_pairs": "rounds that both have",
     "common_rounds": "rounds that both have",
 }
 """Where a ratio is from, if not from all processes, by the code of that."""
+_OTHERWISE = {"shared_otherwise": "warm call", "turns_otherwise": "start"}
+"""What is told of where two designs disagree, by the code of that."""
 _MOST_BRIEF = 2
 """Caveats of a short list."""
 
@@ -162,11 +165,11 @@ def of_group(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> tuple[R
 def _weak_ratios(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> list[Remark]:
     """Tell where a ratio is not that of the medians beside it, or was found otherwise, too."""
     return _of_other_rounds(cases, modes) + [
-        Remark("ratio", f"warm call of {case.candidate}: {words(part)}")
+        Remark("ratio", f"{_OTHERWISE[part.code]} of {case.candidate}: {words(part)}")
         for case in cases
         for verdict in case.comparisons
         for part in _every(verdict.reason)
-        if part.code == "shared_otherwise"
+        if part.code in _OTHERWISE
     ]
 
 

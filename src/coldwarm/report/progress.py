@@ -323,8 +323,10 @@ def _what_it_shows(observation: Observation) -> _Shown:
     """Return what a record has news of, and whether it counts.
 
     A persistent process shows its start and its warm blocks; the blocks came last, and may be
-    rejected although its start was good.
+    rejected although its start was good. A start that cannot take turns is measured alone.
     """
+    if observation.turns:
+        return _Shown(observation.cache_mode, _outcome(observation), fine=True)
     if observation.status != "ok" or not observation.blocks:
         return _Shown(observation.cache_mode, _outcome(observation), observation.status == "ok")
     refused = next(iter(rejected([observation], WARM)), None)

@@ -6,18 +6,19 @@ import math
 import statistics
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from coldwarm.contracts.base import FILLED, WARM
+from coldwarm.contracts.base import EMPTY, FILLED, WARM
 from coldwarm.stats import intervals
 from coldwarm.stats.common_start import starts_alike
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE, group_medians
 from coldwarm.stats.ratio import FEWEST_FOR_FAR, THRESHOLD, far
-from coldwarm.stats.selection import warm_processes
+from coldwarm.stats.selection import starts_in_turns, warm_processes
 from coldwarm.stats.summarise import compare_case, figure, headline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from coldwarm.contracts.answer import Comparison
     from coldwarm.contracts.base import CacheMode
@@ -235,10 +236,19 @@ def _values(mode: CacheMode, seen: Sequence[Observation]) -> list[float]:
     return [value for value in values if value is not None]
 
 
-def _rounds_for_verdict(
+class _Verdict(NamedTuple):
+    """What a verdict is expected to need."""
+
+    rounds: int
+    """0: it is settled."""
+    in_turns: bool = False
+    """Whether these are of starts in turns, which tell a ratio by fewer."""
+
+
+def _for_verdict(
     baseline: Case, case: Case, mode: CacheMode, options: Options, ledger: Ledger
-) -> int:
-    """Return how many more rounds a verdict is expected to need; 0: it is settled."""
+) -> _Verdict:
+    """Return how many more rounds a verdict is expected to need, and of what."""
     n = min(len(ledger.good(one, mode)) for one in (baseline, case))
     threshold = _threshold(mode, options)
 
@@ -255,13 +265,49 @@ def _rounds_for_verdict(
         )[0]
 
     different = judged(_SETTLED_DIFFERENT)
-    if n < FEWEST_FOR_CONFIDENCE and different.verdict == "undecided":
-        apart = _apart(*(_values(mode, ledger.good(one, mode)) for one in (baseline, case)))
-        few = range(FEWEST_FOR_FAR, FEWEST_FOR_CONFIDENCE)
-        return max(1, next((k for k in few if apart > far(k)), FEWEST_FOR_CONFIDENCE) - n)
     if different.verdict in {"faster", "slower"} or judged(_SETTLED_SAME).verdict == "same":
-        return 0
-    return max(1, _rounds_for(different, n, math.log1p(threshold), options.max_runs) - n)
+        return _Verdict(0)
+
+    def predicted(n: int) -> int:
+        return _rounds_for(different, n, math.log1p(threshold), options.max_runs)
+
+    sides = (baseline, case)
+    alone = max(
+        1, (predicted(n) if n >= FEWEST_FOR_CONFIDENCE else _fewest(sides, mode, ledger)) - n
+    )
+    near = different.ratio is not None and abs(math.log(different.ratio)) < _NEAR
+    if not near or not all(_may_take_turns(one, mode, ledger) for one in sides):
+        return _Verdict(alone)
+    n_turns = min(len(starts_in_turns(ledger.of(one), mode)) for one in sides)
+    if n_turns >= FEWEST_FOR_CONFIDENCE:
+        return _Verdict(max(1, predicted(n_turns) - n_turns), in_turns=True)
+    # Two rounds say little of how starts scatter.
+    known = not n_turns and n >= FEWEST_FOR_FAR
+    if known and max(alone, predicted(n) - n) < FEWEST_FOR_CONFIDENCE:
+        return _Verdict(alone)
+    return _Verdict(FEWEST_FOR_CONFIDENCE - n_turns, in_turns=True)
+
+
+def _fewest(sides: Sequence[Case], mode: CacheMode, ledger: Ledger) -> int:
+    """Return how many rounds a verdict takes at least: fewer where the two sides are far apart."""
+    apart = _apart(*(_values(mode, ledger.good(one, mode)) for one in sides))
+    few = range(FEWEST_FOR_FAR, FEWEST_FOR_CONFIDENCE)
+    return next((n for n in few if apart > far(n)), FEWEST_FOR_CONFIDENCE)
+
+
+_NEAR = 0.4
+"""Log-ratio up to which starts take turns: the rest of a longer one would run alone."""
+
+
+def _may_take_turns(case: Case, mode: CacheMode, ledger: Ledger) -> bool:
+    """Say whether a start of a case can take turns with others: all of it can be held.
+
+    Not once one has failed in turns, nor where a device computes on while a process is held, nor
+    that of a loop, whose steps are timed inside it.
+    """
+    fine = all(seen.status == "ok" for seen in ledger.of(case) if seen.turns)
+    cold = mode in {EMPTY, FILLED}
+    return fine and cold and case.device != "gpu" and not case.workload.scenario
 
 
 def _apart(ones: Sequence[float], others: Sequence[float]) -> float:
@@ -302,7 +348,7 @@ class _Open(NamedTuple):
     """Need of a mode of a case: rounds until its figure is precise, its verdict settled."""
 
     figure: int
-    verdict: int
+    verdict: _Verdict
 
 
 class _Item(NamedTuple):
@@ -314,11 +360,31 @@ class _Item(NamedTuple):
     """The baseline that has to be measured with it."""
     cost_s: float
     needs_per_s: float
+    in_turns: bool = False
 
     @property
     def cases(self) -> list[Case]:
         """Cases that are measured for it."""
         return [self.case] if self.beside is None else [self.case, self.beside]
+
+
+class Chosen(NamedTuple):
+    """A round that is worth its time."""
+
+    group: str
+    wanted: Wanted
+    in_turns: bool
+
+
+def _to_the_end(items: Sequence[_Item], left_s: float | None) -> list[_Item]:
+    """Return the first needs that can all be met in the time, and the first in any case."""
+    ends_s = [*accumulate(1 / item.needs_per_s for item in items)]
+    left_s = math.inf if left_s is None else left_s
+    return [
+        one
+        for at, (one, end_s) in enumerate(zip(items, ends_s, strict=True))
+        if not at or end_s <= left_s
+    ]
 
 
 @dataclass
@@ -332,11 +398,11 @@ class RoundChooser:
     """Seconds that a process of a mode of a case is expected to run."""
     shares: Callable[[Case], bool] = lambda _: False
     """Whether a process of a case, by itself, calls the baseline's function beside its own."""
-    _asked: Counter[tuple[str, CacheMode]] = field(default_factory=Counter)
-    _known: dict[tuple[str, CacheMode, int, int], _Open] = field(default_factory=dict)
+    _asked: Counter[tuple[str, CacheMode, bool]] = field(default_factory=Counter)
+    _known: dict[tuple[str, CacheMode, int, int, int], _Open] = field(default_factory=dict)
 
-    def next(self, left_s: float | None) -> tuple[str, Wanted] | None:
-        """Return the group of the next round and what it measures; ``None``: nothing is worth it.
+    def next(self, left_s: float | None) -> Chosen | None:
+        """Return the next round; ``None``: nothing is worth it.
 
         ``left_s`` are the seconds of the budget that are left.
         """
@@ -345,9 +411,15 @@ class RoundChooser:
         if self.options.deterministic or not worth:
             return None
         name = max(worth, key=lambda name: worth[name][0].needs_per_s)
-        wanted = self._together(worth[name], left_s)
-        self._asked.update((case.id, mode) for mode, cases in wanted.items() for case in cases)
-        return name, wanted
+        turns = worth[name][0].in_turns
+        alike = [item for item in worth[name] if item.in_turns == turns]
+        if turns:
+            alike = _to_the_end(alike, left_s)
+        wanted = self._together(alike, left_s)
+        self._asked.update(
+            (case.id, mode, turns) for mode, cases in wanted.items() for case in cases
+        )
+        return Chosen(name, wanted, turns)
 
     def _items(self, members: Sequence[Case], left_s: float | None) -> list[_Item]:
         """Return what a group needs and can afford, what is met soonest first."""
@@ -358,46 +430,69 @@ class RoundChooser:
             for case in alive
             for mode in self.options.cache_modes
             if mode != FILLED or not self.ledger.shows_both(case)
-            if (item := self._item(baseline, case, mode, left_s)) is not None
+            for item in self._of(baseline, case, mode, left_s)
             if left_s is None or item.cost_s <= left_s
         ]
         return sorted(items, key=lambda item: -item.needs_per_s)
 
-    def _item(
+    def _of(
         self, baseline: Case | None, case: Case, mode: CacheMode, left_s: float | None
-    ) -> _Item | None:
-        tried = max(self._asked[case.id, mode], self.ledger.n_rounds(case, mode))
-        if tried >= self.options.max_runs:
-            return None
-        open_ = self._open(baseline, case, mode)
-        if not any(open_):
-            return None
+    ) -> Iterator[_Item]:
+        """Yield what a mode of a case needs: a round alone, in turns, or both."""
+        figure, verdict = self._open(baseline, case, mode)
+        if verdict.in_turns:
+            if baseline is not None and self._may_ask(case, mode, in_turns=True):
+                both_s = self.cost_s(case, mode) + self.cost_s(baseline, mode)
+                worth = 1 / (verdict.rounds * both_s)
+                yield _Item(case, mode, baseline, both_s, worth, in_turns=True)
+            verdict = _Verdict(0)
+        if (figure or verdict.rounds) and self._may_ask(case, mode, in_turns=False):
+            yield self._alone(baseline, case, mode, left_s, _Open(figure, verdict))
+
+    def _may_ask(self, case: Case, mode: CacheMode, *, in_turns: bool) -> bool:
+        """Say whether there are fewer rounds of a mode than there may be."""
+        seen = self.ledger.of(case)
+        n_rounds = (
+            len(starts_in_turns(seen, mode)) if in_turns else self.ledger.n_rounds(case, mode)
+        )
+        return max(self._asked[case.id, mode, in_turns], n_rounds) < self.options.max_runs
+
+    def _alone(
+        self,
+        baseline: Case | None,
+        case: Case,
+        mode: CacheMode,
+        left_s: float | None,
+        open_: _Open,
+    ) -> _Item:
+        rounds = open_.verdict.rounds
         alone_s = self.cost_s(case, mode)
         beside_s = self.cost_s(baseline, mode) if baseline is not None else 0.0
         # Only common rounds tell how totals differ, so a cheap baseline is there in each.
-        is_paired = open_.verdict or (not case.is_baseline and beside_s <= _CHEAP * alone_s)
+        is_paired = rounds or (not case.is_baseline and beside_s <= _CHEAP * alone_s)
         beside = baseline if is_paired else None
         both_s = alone_s + (beside_s if beside else 0.0)
         if left_s is not None and both_s > left_s and mode == WARM and self.shares(case):
             beside, both_s = None, alone_s
         needs_per_s = (_FIGURE / (open_.figure * alone_s) if open_.figure else 0.0) + (
-            1 / (open_.verdict * both_s) if open_.verdict else 0.0
+            1 / (rounds * both_s) if rounds else 0.0
         )
         return _Item(case, mode, beside, both_s, needs_per_s)
 
     def _open(self, baseline: Case | None, case: Case, mode: CacheMode) -> _Open:
         n = len(self.ledger.good(case, mode))
         n_beside = len(self.ledger.good(baseline, mode)) if baseline else 0
-        key = (case.id, mode, n, n_beside)
+        n_turns = sum(seen.turns > 0 for seen in self.ledger.of(case))
+        key = (case.id, mode, n, n_beside, n_turns)
         if key not in self._known:
-            figure = verdict = 0
+            figure, verdict = 0, _Verdict(0)
             # Verdicts alone decide, unless there is time to use; of a guard it is the most.
             asked = self.options
             timed = asked.time_budget_s is not None and not asked.limits
             if asked.decide is None or timed:
                 figure = _rounds_for_figure(case, mode, self.options, self.ledger)
             if baseline is not None and not case.is_baseline and n < self.options.max_runs:
-                verdict = _rounds_for_verdict(baseline, case, mode, self.options, self.ledger)
+                verdict = _for_verdict(baseline, case, mode, self.options, self.ledger)
             self._known[key] = _Open(figure, verdict)
         return self._known[key]
 

@@ -48,12 +48,13 @@ from coldwarm.runner.isolation import owners_of, process_variables, program_name
 from coldwarm.runner.spawn import MeasuredProcess, OutOfTimeError, ProcessFailedError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from coldwarm.caches.listing import Listing
     from coldwarm.clock import Clock
     from coldwarm.contracts.base import Allocator, CacheMode, CacheSettings
+    from coldwarm.contracts.observation import Phase
     from coldwarm.runner.case_list import Case, Options
     from coldwarm.runner.spawn import Guard
 
@@ -376,6 +377,30 @@ class Begun:
     """Variables of its environment."""
     user_settings: Mapping[str, str]
     """Part of it that is a setting of the user's that may change what is measured."""
+    turns: int = field(default=0, kw_only=True)
+    """Turns that it has taken with others."""
+    waits: int = field(default=0, kw_only=True)
+    """Turns in which it did nothing for most of the time."""
+
+    def take_turn(self, processor: int, seconds: float) -> bool:
+        """Let the process, which is held, run for a while; say whether it has answered, or ended.
+
+        Its main thread wakes on a processor, where the kernel leaves it, and may run on all of its
+        own as soon as it is awake: programs ask how many these are, and make as many threads.
+        """
+        process, used_ns = self.process, self.process.cpu_ns()
+        self.turns += 1
+        with suppress(OSError):  # one that is gone is found out by what is asked of it next
+            own = os.sched_getaffinity(process.pid)
+            if processor in own:
+                os.sched_setaffinity(process.pid, [processor])
+            process.go_on()
+            os.sched_setaffinity(process.pid, own)
+        answered = process.answers_within(seconds)
+        if process.cpu_ns() - used_ns < 1e9 * seconds / 2 and not process.computes():
+            self.waits += not answered
+        process.hold_at_once()
+        return answered or process.too_late()
 
     def first_results(self, *, together: bool = False) -> Running:
         """Wait for the first results; ``together``: other processes started meanwhile.
@@ -536,7 +561,7 @@ class Running(Begun):
         slot, start, end = self.slot, self.start, self.end
         alive_s = self.start_after.now_s - self.start_telemetry.now_s
         wall_s = alive_s if self.wall_s is None else self.wall_s
-        common = _common(slot, self.order, self.started_at, wall_s)
+        common = _common(slot, self.order, self.started_at, wall_s, self.turns)
         # What was held against the reference first stands in its end where it has blocks.
         checked = start if end is None or end.first is None else end.first
         input_sha256 = checked.input_sha256
@@ -555,6 +580,8 @@ class Running(Begun):
         if against is not None:
             return Observation(**common, status="failed", reason=against, settings=in_force)
         spans = start.spans(self.process.spawned_ns)
+        if self.turns:
+            spans = [_without(self.process.held_s, span) for span in spans]
         by_name = {span.name: span for span in spans}
         ttfr_s, ttfr_process_s = first_result_s(by_name)
         bytecode = {**start.bytecode, "storage_read_bytes": start.read_bytes}
@@ -579,7 +606,10 @@ class Running(Begun):
             phases=spans,
             ttfr_s=ttfr_s,
             ttfr_process_s=ttfr_process_s,
-            first_call_parts=start.parts.within(by_name["first_call"].duration_s),
+            # What is added up inside the process has what it was held in it.
+            first_call_parts=None
+            if self.turns
+            else start.parts.within(by_name["first_call"].duration_s),
             loop=None if start.loop is None else start.loop.account(start.parts, by_name),
             blocks=self.blocks,
             other_calls=others,
@@ -655,6 +685,13 @@ class Running(Begun):
         return replace(measured, **warm, flags=flags, null_reasons=reasons)
 
 
+def _without(held_s: Callable[[float], float], span: Phase) -> Phase:
+    """Return a phase without the seconds in which its process was held before and in it."""
+    end_s = span.start_s + span.duration_s
+    start_s = span.start_s - held_s(span.start_s)
+    return replace(span, start_s=start_s, duration_s=end_s - held_s(end_s) - start_s)
+
+
 _NO_GLIBC = {"allocator": because("no_glibc")}
 _OF_OTHER_DATA = {"ignores_arguments", "wrong_for_others"}
 """Codes of checks that are told wherever it is told that an answer is wrong."""
@@ -681,7 +718,9 @@ def files_of_earlier(observation: Observation) -> frozenset[str]:
     return frozenset(name for one in found for name in names_of_earlier(one))
 
 
-def _common(slot: Slot, order: int, started_at: str, wall_s: float) -> dict[str, Any]:
+def _common(
+    slot: Slot, order: int, started_at: str, wall_s: float, turns: int = 0
+) -> dict[str, Any]:
     return {
         "case": slot.case.id,
         "cache_mode": slot.mode,
@@ -689,6 +728,7 @@ def _common(slot: Slot, order: int, started_at: str, wall_s: float) -> dict[str,
         "attempt": slot.attempt,
         "allocator": slot.allocator,
         "cache_settings": slot.cache_settings,
+        "turns": turns,
         "order": order,
         "started_at": started_at,
         "wall_s": wall_s,

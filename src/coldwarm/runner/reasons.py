@@ -21,6 +21,10 @@ _REASONS = {
     "signal": "ended by the signal {name}",
     "killed": "killed by the signal SIGKILL; out of memory?",
     "pipe_closed": "closed its pipe without a result",
+    "helpers_go_on": "it has started a process of another group, which could not be held while"
+    " the others had their turn",
+    "waits_in_turns": "it waited for something else in {n_waits} of {n_turns} turns, and that goes"
+    " on while it is held",
     "output_flood": "printed more than {limit_bytes:size}",
     "garbage": "garbage on the pipe: {text}",
     "malformed": "malformed {message!r} message: {text}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import math
 import os
 import resource
 import secrets
@@ -226,6 +227,11 @@ _STEP_S, _IDLE_SHARE, _LONGEST_S = 0.2, 0.1, 15.0
 long they are waited for at most."""
 
 
+_CPUCLOCK_SCHED = 2
+"""With the complement of a process's number, the clock of its processor time (``man 3
+clock_getcpuclockid``)."""
+
+
 class ProcessFailedError(Exception):
     """The process gave no result; ``detail`` is what it printed last."""
 
@@ -313,6 +319,9 @@ class MeasuredProcess:
         self.active_s = 0.0
         """Seconds in which it ran: time spent held does not count."""
         self._running_since_ns: int | None = self.spawned_ns
+        self._held_since_ns = self.spawned_ns
+        self._held_ns: list[tuple[int, int]] = []
+        """From when to when it was held, on the clock of ``spawned_ns``."""
         guard.add(self.pid)
         self._label = guard.label(self.pid)
         self._output: int | None = output_read
@@ -461,14 +470,48 @@ class MeasuredProcess:
                     used_s.append(float(times.user + times.system))
         return sum(used_s) if used_s else None
 
+    def cpu_ns(self) -> int:
+        """Return its own processor time, without that of its children; 0: it is gone."""
+        with suppress(OSError):
+            return int(TIME.clock_gettime_ns(~self.pid << 3 | _CPUCLOCK_SCHED))
+        return 0
+
+    def computes(self) -> bool:
+        """Say whether a thread of it runs, or would if it had a processor, at this moment."""
+        with suppress(OSError):
+            for task in Path(f"/proc/{self.pid}/task").iterdir():
+                with suppress(OSError):
+                    # The state stands behind the name, in which anything may be.
+                    if (task / "stat").read_text().rpartition(") ")[2][:1] in {"R", "D"}:
+                        return True
+        return False
+
+    def helpers_go_on(self) -> bool:
+        """Say whether a process below it has left its group, and is not held with it."""
+        with suppress(psutil.Error):
+            for helper in psutil.Process(self.pid).children(recursive=True):
+                with suppress(ProcessLookupError):
+                    if os.getpgid(helper.pid) != self.pid:
+                        return True
+        return False
+
     def hold(self) -> None:
         """Stop the process group: while it waits for its turn it uses no processor."""
         self._signal(signal.SIGSTOP)
         self._count_active()
 
+    def hold_at_once(self) -> None:
+        """Stop the process group, and wait until its first process has stopped, or ended."""
+        self._signal(signal.SIGSTOP)
+        os.waitid(os.P_PIDFD, self._pidfd, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+        self._count_active()
+
     def go_on(self) -> None:
         """Let the process group run again."""
-        self._running_since_ns = TIME.perf_counter_ns()
+        now_ns = TIME.perf_counter_ns()
+        if self._running_since_ns is None:
+            self._held_ns.append((self._held_since_ns, now_ns))
+        self._running_since_ns = now_ns
         self._signal(signal.SIGCONT)
 
     def count_from_now(self) -> None:
@@ -476,9 +519,27 @@ class MeasuredProcess:
         self._running_since_ns = TIME.perf_counter_ns()
 
     def _count_active(self) -> None:
+        now_ns = TIME.perf_counter_ns()
         if self._running_since_ns is not None:
-            self.active_s += (TIME.perf_counter_ns() - self._running_since_ns) / 1e9
+            self.active_s += (now_ns - self._running_since_ns) / 1e9
+            self._held_since_ns = now_ns
         self._running_since_ns = None
+
+    def held_s(self, until_s: float) -> float:
+        """Return how many of the seconds from its spawn to a moment it was held."""
+        until_ns = self.spawned_ns + round(until_s * 1e9)
+        held_ns = [max(0, min(end, until_ns) - begin) for begin, end in self._held_ns]
+        return math.fsum(held_ns) / 1e9
+
+    def too_late(self) -> bool:
+        """Say whether it has run for longer than it may, or the time of the whole run is over."""
+        ends_s = self._guard.ends_s
+        over = ends_s is not None and TIME.perf_counter() >= ends_s
+        return over or self.active_s >= self._timeout_s
+
+    def answers_within(self, seconds: float) -> bool:
+        """Wait for a word of it, or its end; False: neither came."""
+        return self._wait(TIME.perf_counter() + seconds)
 
     def _signal(self, number: signal.Signals) -> None:
         try:

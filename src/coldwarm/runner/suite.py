@@ -383,9 +383,9 @@ class _Session:
         total = len(runnable) * len(self.options.cache_modes) * self.options.min_runs
         self.listener.started(total, budget.limit_s)
         groups = cases.groups(runnable)
-        for name, round_, chosen in self._rounds(rounds, groups, costs, budget):
+        for name, round_, chosen, in_turns in self._rounds(rounds, groups, costs, budget):
             self._goes_on()
-            rounds.measure(name, chosen, round_)
+            rounds.measure(name, chosen, round_, in_turns=in_turns)
             for case in groups[name]:
                 self.listener.case_updated(facts.case_result(case, self.ledger))
             now_s = self.clock.now_s()
@@ -396,8 +396,11 @@ class _Session:
 
     def _rounds(
         self, rounds: Rounds, groups: Mapping[str, Sequence[Case]], costs: Estimates, budget: Budget
-    ) -> Iterator[tuple[str, int, Wanted]]:
-        """Yield groups, the number of a round, and what it measures: first what all cases have."""
+    ) -> Iterator[tuple[str, int, Wanted, bool]]:
+        """Yield groups, the number of a round, what it measures, and whether that is in turns.
+
+        First what all cases have.
+        """
         every = [case for members in groups.values() for case in members]
         tiers = cases.tiers(every) if budget.limit_s is not None else [list(groups)]
         for round_, at_most_s, name in budget.turns(self.options.min_runs, tiers):
@@ -408,16 +411,16 @@ class _Session:
                 self._reference(rounds, groups[name])
                 chosen = self._missing(groups[name], round_, costs, budget, at_most_s)
             if any(chosen.values()):
-                yield name, round_, chosen
+                yield name, round_, chosen, False
         effort = RoundChooser(groups, self.options, self.ledger, costs.expected_s, rounds.shares)
         while not budget.spent(self.clock.now_s()):
             found = effort.next(budget.left_s(self.clock.now_s()))
             if found is None:
                 return
-            name, wanted = found
+            name, wanted, in_turns = found
             if name not in self.inputs:
                 self._reference(rounds, groups[name])
-            yield name, self.ledger.next_round(groups[name]), wanted
+            yield name, self.ledger.next_round(groups[name]), wanted, in_turns
 
     def _missing(
         self,

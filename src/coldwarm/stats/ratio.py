@@ -176,14 +176,61 @@ def compare_pairs(
     if n_forked := sum(one.forked for one in shared):
         both = because("forked_processes", n_processes=len(shared), n_forked=n_forked)
     together = _of_shared(shared, both)
+    return _of_two_designs(
+        metric,
+        baseline,
+        separate=separate,
+        together=together,
+        otherwise="shared_otherwise",
+        limits=limits,
+    )
+
+
+def compare_starts(
+    metric: str,
+    baseline: str,
+    ours: Rounds,
+    theirs: Rounds,
+    in_turns: Sequence[float],
+    **limits: Unpack[Criteria],
+) -> Comparison:
+    """Compare the starts of a candidate with those of its baseline.
+
+    ``ours`` and ``theirs`` map a round to what it took alone (see ``compare``), ``in_turns`` are
+    the log-ratios of starts that took turns: where there are enough, and the rounds do not
+    contradict them beyond chance, the verdict is theirs.
+    """
+    if len(in_turns) < FEWEST_FOR_CONFIDENCE:
+        return compare(metric, baseline, ours, theirs, **limits)
+    together = _of_rounds(in_turns, because("starts_in_turns", n_rounds=len(in_turns)))
+    if fault({"case": ours, "baseline": theirs}) is not None:
+        return compare_differences(metric, baseline, together, **limits)
+    return _of_two_designs(
+        metric,
+        baseline,
+        separate=_differences(ours, theirs),
+        together=together,
+        otherwise="turns_otherwise",
+        limits=limits,
+    )
+
+
+def _of_two_designs(  # noqa: PLR0913 - both designs, and what the verdict is called
+    metric: str,
+    baseline: str,
+    *,
+    separate: Differences,
+    together: Differences,
+    otherwise: str,
+    limits: Criteria,
+) -> Comparison:
+    """Judge by what ran together, but where processes apart contradict it beyond chance."""
     ends = [found.bounded(_CONTRADICTED) for found in (separate, together)]
     if max(one.low for one in ends) <= min(one.high for one in ends):
         return compare_differences(metric, baseline, together, **limits)
     judged = compare_differences(metric, baseline, separate, **limits)
-    why = because(
-        "several", judged.reason, because("shared_otherwise", shared_ratio=_exp(ends[1].middle))
-    )
-    return replace(judged, reason=why)
+    why = because(otherwise, shared_ratio=_exp(ends[1].middle))
+    return replace(judged, reason=because("several", judged.reason, why))
 
 
 def _differences(ours: Rounds, theirs: Rounds) -> Differences:

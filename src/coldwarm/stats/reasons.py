@@ -74,6 +74,9 @@ _REASONS = {
     " were forked after the imports",
     "shared_otherwise": "processes that call both in turns show a ratio of {shared_ratio:.3g},"
     " separate ones another: the verdict is of these",
+    "starts_in_turns": "{n_rounds:# round} in which both started in turns",
+    "turns_otherwise": "starts that take turns show a ratio of {shared_ratio:.3g}, starts alone"
+    " another: the verdict is of these",
     "block_pairs": "{n_pairs:# pair} of blocks in {n_rounds:# round}",
     "most_common": "{parts} (and {n_others:# other reason})",
     "imprecise": "precision ±{reached_share:.1%}, not the ±{asked_share:.1%} asked for",

@@ -52,12 +52,12 @@ def counts(observation: Observation, mode: CacheMode) -> bool:
 
 
 def is_beside(observation: Observation) -> bool:
-    """Say whether a process was to show what another setting changes.
+    """Say whether a process was to show what another setting changes, or a ratio alone.
 
     Only where there are others: before there were, all kept memory.
     """
     by_default = observation.cache_settings == "framework_default"
-    return by_default or observation.allocator == "keeps_memory"
+    return by_default or observation.allocator == "keeps_memory" or observation.turns > 0
 
 
 def keeping(observations: Iterable[Observation]) -> list[Observation]:
@@ -70,6 +70,11 @@ def keeping(observations: Iterable[Observation]) -> list[Observation]:
 def filled_by_default(observations: Iterable[Observation]) -> list[Observation]:
     """Return the observations of starts with what the framework's own settings keep."""
     return [seen for seen in observations if seen.cache_settings == "framework_default"]
+
+
+def starts_in_turns(observations: Iterable[Observation], mode: CacheMode) -> list[Observation]:
+    """Return the observations of starts in turns that are valid for a mode."""
+    return [seen for seen in observations if seen.turns and counts(seen, mode)]
 
 
 def counted(observations: Iterable[Observation], mode: CacheMode) -> list[Observation]:

@@ -18,7 +18,7 @@ from coldwarm.contracts.result import ColdSummary, SteadyState, WarmSummary
 from coldwarm.stats.cautions import case_warnings, kept_itself
 from coldwarm.stats.common_start import levelled
 from coldwarm.stats.intervals import paired, precision_of, summary
-from coldwarm.stats.ratio import compare, compare_pairs, log_ratios, shared_ratios
+from coldwarm.stats.ratio import compare, compare_pairs, compare_starts, log_ratios, shared_ratios
 from coldwarm.stats.selection import (
     GAIN,
     WarmProcess,
@@ -31,6 +31,7 @@ from coldwarm.stats.selection import (
     keeping,
     median_per_call,
     rejected,
+    starts_in_turns,
     warm_processes,
 )
 
@@ -254,7 +255,9 @@ def compare_case(
             continue
         for name in _headlines([*ours, *theirs]):
             first, second = (cold_rounds(side, mode, name) for side in (ours, theirs))
-            judged = compare(f"{mode}.{name}_s", baseline, first, second, **limits)
+            ratios = ratios_in_turns(ours, theirs, mode, name)
+            metric = f"{mode}.{name}_s"
+            judged = compare_starts(metric, baseline, first, second, ratios, **limits)
             comparisons.append(_with_common_start(judged) if alike else judged)
     return comparisons
 
@@ -273,6 +276,18 @@ def cold_rounds(
     """Return by round a figure of a cold cache mode, such as ``ttfr`` or ``first_call``."""
     values = [(o, figure(o, name)) for o in counted(observations, mode)]
     return by_round((o, [value]) for o, value in values if value is not None)
+
+
+def ratios_in_turns(
+    ours: Sequence[Observation], theirs: Sequence[Observation], mode: CacheMode, name: str
+) -> list[float]:
+    """Return the log-ratio of a figure, ours over theirs, of each round of starts in turns."""
+    first, second = (
+        {one.round: figure(one, name) for one in starts_in_turns(side, mode)}
+        for side in (ours, theirs)
+    )
+    pairs = [(first[key], second[key]) for key in sorted(first) if key in second]
+    return [math.log(mine / other) for mine, other in pairs if mine and other]
 
 
 def _compare_warm(

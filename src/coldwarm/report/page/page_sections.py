@@ -78,6 +78,7 @@ def _row(case: CaseResult, seen: Observation) -> _DataRow:
         "order": seen.order,
         "allocator": seen.allocator,
         "cache_settings": seen.cache_settings,
+        "turns": seen.turns,
         "status": seen.status,
         "reason": printable(words(seen.reason)) if seen.reason else None,
         "wall_s": seen.wall_s,
