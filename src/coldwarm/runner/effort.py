@@ -338,7 +338,9 @@ def _rounds_for(seen: Comparison, n: int, band: float, most: int) -> int:
 
 _CHEAP = 0.5
 """Share of a case's cost up to which its baseline is measured beside it in any case."""
-_FIGURE = 0.2
+_DEARER = 1.2
+"""Cost of starts in turns over that of starts alone: each turn fills the processor's caches."""
+_FIGURE = 0.05
 """Worth of a precise figure, in settled verdicts."""
 _ALIKE = 4.0
 """How many times later than the first a need may be met, and be measured in the same round."""
@@ -442,7 +444,7 @@ class RoundChooser:
         figure, verdict = self._open(baseline, case, mode)
         if verdict.in_turns:
             if baseline is not None and self._may_ask(case, mode, in_turns=True):
-                both_s = self.cost_s(case, mode) + self.cost_s(baseline, mode)
+                both_s = _DEARER * (self.cost_s(case, mode) + self.cost_s(baseline, mode))
                 worth = 1 / (verdict.rounds * both_s)
                 yield _Item(case, mode, baseline, both_s, worth, in_turns=True)
             verdict = _Verdict(0)
