@@ -7,13 +7,13 @@ from collections import Counter
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from benchmarks import more_rounds, nested
+from benchmarks import more_rounds, nested, start_pairs
 from benchmarks.doctor_real import table as programs
 from benchmarks.trials import journal
 from benchmarks.trials import table as trials
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     Row = dict[str, Any]
@@ -38,6 +38,12 @@ def _trials(results: Path) -> str:
     return f"{warm}\n## Starts\n\n{starts}"
 
 
+def _scatter(read: Callable[[str], Any]) -> str:
+    """Return the scatter of warm calls and of starts."""
+    calls, starts = nested.table(read("nested")), start_pairs.table(read("start_pairs"))
+    return f"{calls}\n\n## Starts\n\n{starts}"
+
+
 def pages(package: Path) -> dict[str, str]:
     """Return a page for each benchmark, in Markdown, and the page above them."""
     results = package.parents[1] / "benchmarks" / "results"
@@ -53,7 +59,7 @@ def pages(package: Path) -> dict[str, str]:
         "programs": ("The doctor on programs of others", "real-programs", doctor),
         "trials": ("Trials", "trials", _trials(results)),
         "rounds": ("One more round", "concepts", more_rounds.table(read("more_rounds"))),
-        "processes": ("Scatter between processes", "concepts", nested.table(read("nested"))),
+        "processes": ("Scatter between processes", "concepts", _scatter(read)),
         "faults": ("Faults", "faults", faults(read("faults")["faults"])),
     }
     index = (

@@ -89,6 +89,13 @@ def looks(begin_s: float, *runs: tuple[tuple[str, int], str, float]) -> list[dic
     return [*spots, row]
 
 
+def looked(stack: list[list[Any]], below: str, seconds: float) -> list[dict[str, Any]]:
+    """Return rows of where the first thread was, with the lines that called it."""
+    spot = {"kind": "spot", "at_s": BEGIN_S, "number": 1, "stack": stack, "below": below}
+    runs = {"kind": "looks", "at_s": BEGIN_S, "begin_s": BEGIN_S, "runs": [[1, seconds]]}
+    return [spot, runs]
+
+
 def devices(begin_s: float, seconds: float) -> dict[str, Any]:
     end_s = BEGIN_S + begin_s + seconds
     return {"kind": "devices", "at_s": end_s, "seconds": seconds, "thread": MAIN}

@@ -69,10 +69,16 @@ for step in range(60):
 """
 
 
+BAGS = PROGRAM.replace("nn.Embedding", "nn.EmbeddingBag").replace("(x)", "(x.reshape(-1, 5))")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("sparse", [False, True])
-def test_pytorch_tells_which_rows_are_used(tmp_path: Path, *, sparse: bool) -> None:
+@pytest.mark.parametrize(("program", "made"), [(PROGRAM, "Embedding"), (BAGS, "EmbeddingBag")])
+def test_pytorch_tells_which_rows_are_used(
+    tmp_path: Path, program: str, made: str, *, sparse: bool
+) -> None:
     pytest.importorskip("torch")
-    found = looked(tmp_path, PROGRAM.replace("SPARSE", str(sparse)))["findings"]
+    found = looked(tmp_path, program.replace("SPARSE", str(sparse)))["findings"]
     named = [one["source"] for one in found if one["pattern"] == "embedding-dense-gradient"]
-    assert named == ([] if sparse else ["self.table = nn.Embedding(n, 64, sparse=sparse)"])
+    assert named == ([] if sparse else [f"self.table = nn.{made}(n, 64, sparse=sparse)"])

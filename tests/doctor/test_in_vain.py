@@ -142,6 +142,24 @@ def test_jax_tells_which_loops_turn_one_by_one_for_nothing(turn: Any, *, named: 
         assert [numbers for _, *numbers in told] == [[9000, n_around]] * named
 
 
+@pytest.mark.parametrize(
+    ("each", "numbers"),
+    [
+        (lambda jax, x: x * 2.0, [9000, 1]),
+        (lambda jax, x: jax.lax.fori_loop(0, 25, lambda i, y: jax.numpy.cos(y), x), [9000, 25]),
+        (lambda jax, x: (x * jax.numpy.ones(9000)).sum(), None),  # a turn is long by itself
+    ],
+)
+def test_jax_tells_what_map_computes_one_by_one(each: Any, numbers: list[int] | None) -> None:
+    jax = pytest.importorskip("jax")
+
+    def run(x: Any) -> Any:
+        return jax.lax.map(lambda one: each(jax, one), x)
+
+    told = looked_into(jax.jit(run), jax.numpy.ones(9000))["apart"]
+    assert [found for _, *found in told] == ([] if numbers is None else [numbers])
+
+
 @pytest.mark.parametrize(("n", "length", "named"), [(60_000, 50, 1), (60_000, 4, 1), (90, 50, 0)])
 def test_jax_tells_which_turns_sort(n: int, length: int, named: int) -> None:
     jax = pytest.importorskip("jax")

@@ -74,6 +74,18 @@ def test_many_calls_in_a_loop_of_python_are_named(n: int, size: int, *, named: b
     assert found == [("numba-parallel-small", 7)] * named
 
 
+@pytest.mark.parametrize(
+    "given", ["partial(njit, parallel=True)", "njit(parallel=True, cache=True)", "partial(njit)"]
+)
+def test_the_decorator_may_have_a_name_of_the_programs(given: str) -> None:
+    text = CALLS.replace("@njit(parallel=True)", "@kernel").replace(
+        "\n\n", f"\nkernel = {given}\n", 1
+    )
+    named = "parallel" in given
+    found = seen(text, "filtered", {"x": [48]}, [[FILE, 7, "<module>"]], 1.0, 100_000)
+    assert found == [("numba-parallel-small", 7)] * named
+
+
 CALLED = """@njit
 def march(theta, steps):
     n = theta.size

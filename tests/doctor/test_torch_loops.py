@@ -5,7 +5,8 @@ from __future__ import annotations
 import textwrap
 
 import pytest
-from tests.doctor.test_looked_at import seen
+from tests.doctor import journals
+from tests.doctor.test_looked_at import FILE, seen
 
 ELEMENTS = """
 import torch
@@ -109,6 +110,46 @@ def test_weights_that_are_computed_in_each_turn(body: str, below: str, *, named:
     text = RECURRENT.format(body=body)
     found = seen(text, looks=[(6, below, 2.0)])
     assert [(one.pattern, one.line) for one in found] == [("torch-parametrized-in-loop", 6)] * named
+
+
+CELL = """
+import torch
+
+class Cell:
+    def forward(self, drive, state):
+        return torch.tanh(drive + self.recurrent(state))
+
+def encode(cell, drives, state):
+    for drive in drives.unbind(dim=1):
+        state = cell(drive, state){more}
+    return state
+"""
+
+
+@pytest.mark.parametrize(("more", "named"), [("", True), ("\n        optimizer.step()", False)])
+def test_weights_of_a_module_that_a_loop_calls(more: str, *, named: bool) -> None:
+    stack = [[FILE, 6, "Cell.forward"], [FILE, 10, "encode"]]
+    found = seen(CELL.format(more=more), more=journals.looked(stack, "torch.parametrize", 2.0))
+    assert [(one.pattern, one.line) for one in found] == [
+        ("torch-parametrized-in-loop", 10)
+    ] * named
+
+
+APPLIED = """
+import torch
+
+def counts(magnitude):
+    return 10.0 ** (-0.4 * magnitude)
+
+flux = magnitudes.clone().{call}(counts)
+"""
+
+
+@pytest.mark.parametrize(("call", "named"), [("apply_", True), ("map_", True), ("apply", False)])
+def test_functions_that_are_called_for_each_number(call: str, *, named: bool) -> None:
+    stack = [[FILE, 5, "counts"], [FILE, 7, "<module>"]]
+    found = seen(APPLIED.format(call=call), more=journals.looked(stack, "", 2.0))
+    assert [(one.pattern, one.line) for one in found] == [("torch-element-loop", 7)] * named
 
 
 def at(text: str, line: int, seconds: float = 2.0) -> list[tuple[str, int]]:

@@ -62,11 +62,15 @@ def test_faults() -> None:
 
 def test_starts() -> None:
     lines, text = journal.read(RESULTS / "starts.jsonl"), page("trials")
-    for row, name in zip(table.rows(lines), ("NumPy", "JAX"), strict=True):
+    more = [row for row in table.rows(lines) if row.effect]
+    for row, name in zip(more, ("NumPy", "JAX"), strict=True):
         told = f"{row.calls.count('slower')} `slower` | {row.calls.count('undecided')} | 0"
         assert f"| 10 %, {name} | {row.n} | {told} |" in text
-    (both,) = table.pooled(lines)
-    assert f"in {sum(both.held)} of {len(both.held)} of starts" in text
+    equal, other = table.pooled(lines)
+    told = f"{equal.calls.count('same')} `same` | {equal.calls.count('undecided')} | 0"
+    assert f"| none | {equal.n} | {told}" in text
+    held = [*equal.held, *other.held]
+    assert f"in {sum(held)} of {len(held)} of starts" in text
     assert not any(one["thrown_away"] for one in lines if one["record"] == "trial")
 
 

@@ -281,12 +281,15 @@ def cold_rounds(
 def ratios_in_turns(
     ours: Sequence[Observation], theirs: Sequence[Observation], mode: CacheMode, name: str
 ) -> list[float]:
-    """Return the log-ratio of a figure, ours over theirs, of each round of starts in turns."""
+    """Return the log-ratios of a figure, ours over theirs, of starts that took turns together.
+
+    Those are of one round and begun for one mode, though they may show another as well.
+    """
     first, second = (
-        {one.round: figure(one, name) for one in starts_in_turns(side, mode)}
+        {(one.round, one.cache_mode): figure(one, name) for one in starts_in_turns(side, mode)}
         for side in (ours, theirs)
     )
-    pairs = [(first[key], second[key]) for key in sorted(first) if key in second]
+    pairs = [(mine, second.get(key)) for key, mine in sorted(first.items())]
     return [math.log(mine / other) for mine, other in pairs if mine and other]
 
 

@@ -1,7 +1,8 @@
 """Gradients of PyTorch's embeddings: how many of their rows are not zero.
 
-PyTorch tells when a module gets a parameter. The gradient is looked at now and then, from the
-thread that looks where the program is: some rows of it, on the CPU.
+PyTorch tells when a module gets a parameter, and before a step of an optimizer. Then some rows of
+the gradient are looked at, on the CPU: not from another thread, which would read it while PyTorch
+puts another in its place without Python's lock.
 """
 
 import sys
@@ -22,7 +23,7 @@ _LARGE = 500_000
 _ROWS = 512
 """Rows of it that are looked at each time, at most."""
 _MOST = 16
-_NAME = "Embedding"
+_NAMES = {"Embedding", "EmbeddingBag"}
 
 
 class _Embedding:
@@ -56,22 +57,26 @@ class Embeddings:
         """Write into ``journal``."""
         self._journal = journal
         self._known: list[_Embedding] = []
-        self._handle: Any = None
+        self._handles: list[Any] = []
+        self._n_steps = 0
 
     def begin(self) -> None:
         """Follow those that are made from now on. PyTorch is loaded."""
         module = sys.modules.get("torch.nn.modules.module")
         register = getattr(module, "register_module_parameter_registration_hook", None)
         if register is not None:
-            self._handle = register(self._registered)
+            self._handles.append(register(self._registered))
 
     def end(self) -> None:
         """Follow no more, and leave PyTorch as it was."""
-        if self._handle is not None:
-            self._handle.remove()
+        for one in self._handles:
+            one.remove()
 
-    def look(self) -> None:
-        """Look at their gradients."""
+    def _steps(self, _optimizer: "Any", _given: "Any", _named: "Any") -> None:
+        """Look at their gradients before the first step, the second, the fourth and so on."""
+        self._n_steps += 1
+        if self._n_steps & (self._n_steps - 1):
+            return
         for one in self._known:
             try:
                 one.look()
@@ -90,9 +95,14 @@ class Embeddings:
 
     def _registered(self, module: "Any", name: str, parameter: "Any") -> None:
         try:
-            if name != "weight" or len(self._known) >= _MOST or type(module).__name__ != _NAME:
+            if name != "weight" or len(self._known) >= _MOST or type(module).__name__ not in _NAMES:
                 return
             if parameter is not None and parameter.numel() >= _LARGE:
+                if not self._known:
+                    optimizers = sys.modules.get("torch.optim.optimizer")
+                    register = getattr(optimizers, "register_optimizer_step_pre_hook", None)
+                    if register is not None:
+                        self._handles.append(register(self._steps))
                 self._known.append(_Embedding(module, sites.stack(sys._getframe(1))))
         except Exception as error:
             failed(self._journal, error)

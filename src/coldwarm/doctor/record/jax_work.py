@@ -171,7 +171,7 @@ def _sorted_turns(jaxpr: "Any") -> "list[Any]":
 def _apart(jaxpr: "Any") -> "list[Any]":
     """Return the user's lines whose loops turn one by one though no turn needs another.
 
-    With each are its turns, and how often loops around it repeat it.
+    With each are its turns, and how often loops around it repeat it, or turn in each of them.
     """
     found: dict[Site, list[int]] = {}
     for scan, chain, n_around in _in_loops(jaxpr):
@@ -179,8 +179,18 @@ def _apart(jaxpr: "Any") -> "list[Any]":
             continue
         (body,) = inner(scan)
         if _only_puts(body, *_n_carried(scan.params)):
-            found.setdefault(chain[0], [int(scan.params["length"]), n_around])
+            n_further = n_around * _turns_inside(body)
+            found.setdefault(chain[0], [int(scan.params["length"]), n_further])
     return [[site, *numbers] for site, numbers in found.items()]
+
+
+def _turns_inside(program: "Any") -> int:
+    """Return how often the innermost loop of a program turns that does so most often."""
+    most = 1
+    for equation in program.eqns:
+        length = equation.params["length"] if equation.primitive.name == "scan" else 1
+        most = max([most, *(int(length) * _turns_inside(one) for one in inner(equation))])
+    return most
 
 
 def _n_carried(parameters: "Any") -> "tuple[int, int]":
@@ -194,7 +204,10 @@ def _n_carried(parameters: "Any") -> "tuple[int, int]":
 
 
 def _only_puts(body: "Any", n_constants: int, n_carried: int) -> bool:
-    """Say whether a turn takes nothing from those before it but where it puts its few numbers."""
+    """Say whether a turn takes nothing from those before it but where it puts its few numbers.
+
+    ``jax.lax.map`` carries nothing at all.
+    """
     uses, n_puts = _uses(body), 0
     carried = zip(
         body.invars[n_constants : n_constants + n_carried], body.outvars[:n_carried], strict=True
@@ -209,7 +222,9 @@ def _only_puts(body: "Any", n_constants: int, n_carried: int) -> bool:
             return False
     arrays = {id(one) for one in body.outvars}
     made = [one for equation in body.eqns for one in equation.outvars if id(one) not in arrays]
-    return n_puts > 0 and all(int(getattr(one.aval, "size", 0)) <= _SMALL_TURN for one in made)
+    return (n_puts > 0 or not n_carried) and all(
+        int(getattr(one.aval, "size", 0)) <= _SMALL_TURN for one in made
+    )
 
 
 def _counts_up(body: "Any", before: "Any", after: "Any") -> bool:

@@ -18,7 +18,6 @@ from coldwarm.doctor.record.journal import failed
 from coldwarm.wire import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from types import CodeType, FrameType
     from typing import Any
 
@@ -66,8 +65,6 @@ class Looks:
         """What wakes the thread, and what tells that it has ended."""
         self._native = 0
         """The number of the thread for the kernel."""
-        self.also: Callable[[], None] | None = None
-        """What else is looked at now and then, from the same thread."""
 
     def begin(self) -> None:
         """Look at the thread that calls this, from now on."""
@@ -121,8 +118,6 @@ class Looks:
                 spread = (spread + _SPREAD) % 1.0
                 if len(self._runs) >= _MOST_RUNS or now_s - self._from_s > _WRITTEN_EACH_S:
                     self._write(now_s)
-                    if self.also is not None:
-                        self.also()
             self._write(last_s)
         except Exception as error:
             failed(self._journal, error)

@@ -287,7 +287,6 @@ class Recorder:
             embeddings = Embeddings(self.journal)
             embeddings.begin()
             self._compiles["embeddings"] = embeddings
-            self.looks.also = embeddings.look
 
     def _jacobians(self) -> None:
         from coldwarm.doctor.record import jacobians

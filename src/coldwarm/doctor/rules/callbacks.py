@@ -54,12 +54,10 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
 
 
 def _lines(trace: ProcessTrace) -> list[SourceLine]:
-    """Return the lines of the files of what was compiled that ask for a callback."""
-    paths = {one.definition.path for one in trace.calls if one.definition is not None}
-    paths |= {one.path for spot, _ in trace.spent for one in spot.stack}
+    """Return the lines of the program that ask for a callback."""
     return [
         trace.line_at(path, node.lineno)
-        for path in sorted(paths)
+        for path in trace.sources.paths
         for node in trace.sources.nodes(path)
         if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(_CALLS)
     ]

@@ -22,7 +22,7 @@ _REASONS = {
     " about {spent_s:time} were spent at lines that call backward, step or zero_grad",
 }
 _CHANGES = {
-    "embedding-dense-gradient": "torch.nn.Embedding(…, sparse=True) with torch.optim.SparseAdam or"
+    "embedding-dense-gradient": "sparse=True for the embedding, with torch.optim.SparseAdam or"
     " SGD for it: rows that a batch does not use are left as they are. Adam moves them, too, so"
     " results differ a little",
 }

@@ -60,7 +60,7 @@ def _calls(
     """Yield where a loop of Python's calls a function whose threads have little to do."""
     loops = [one for one in ast.walk(function) if _is_prange(one)]
     n_turns = [_few_turns(function, one, known) for one in loops]
-    if not _is_parallel(function) or not loops or None in n_turns:
+    if not _is_parallel(trace, function) or not loops or None in n_turns:
         return
     places = [one for one in trace.places_of("numba") if one.name == call.short_name]
     for place in places:
@@ -99,7 +99,7 @@ def _repeated(
     serial loop of it calls.
     """
     known = _known(call.given or {})
-    if _is_parallel(function):
+    if _is_parallel(trace, function):
         yield call.function.path or "", function, known, True
     calls = [one for one in ast.walk(function) if isinstance(one, ast.Call)]
     inside = [one for one in calls if _is_within(function, one)]
@@ -107,7 +107,7 @@ def _repeated(
         for other in trace.sources.nodes(path):
             if not isinstance(other, ast.FunctionDef) or other is function:
                 continue
-            for one in inside if _is_parallel(other) else ():
+            for one in inside if _is_parallel(trace, other) else ():
                 if called(one) == other.name:
                     yield path, other, _passed(function, known, other, one), False
 
@@ -128,12 +128,12 @@ def _passed(
     return found
 
 
-def _is_parallel(function: Function) -> bool:
+def _is_parallel(trace: ProcessTrace, function: Function) -> bool:
     """Say whether a function is compiled with ``parallel=True``, by its decorators."""
     return any(
         isinstance(one, ast.Call)
         and any(k.arg == "parallel" and ast.unparse(k.value) == "True" for k in one.keywords)
-        for one in function.decorator_list
+        for one in trace.sources.decorators(function)
     )
 
 

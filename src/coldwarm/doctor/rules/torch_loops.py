@@ -25,8 +25,14 @@ if TYPE_CHECKING:
 _REASONS = {
     "doctor_tensor_elements": "this loop of Python's uses `{element}` element by element: each time"
     " PyTorch dispatches operations for one number; about {spent_s:time} were spent at this line",
+    "doctor_applied": "{call} calls a function of Python's for each number of the tensor; about"
+    " {spent_s:time} were spent in that",
     "doctor_parametrized": "this loop uses weights with a parametrization, which PyTorch computes"
     " anew each time: about {spent_s:time} were spent in that",
+}
+_ADVICE = {
+    "doctor_applied": "write the function with operations of PyTorch's, and give it the whole"
+    " tensor",
 }
 _CHANGES = {
     "torch-element-loop": "compute with the whole tensor: a comparison gives a mask, torch.where"
@@ -38,6 +44,8 @@ _CHANGES = {
 _SCALARS = {"float", "int", "bool", "item", "sqrt", "exp", "log", "sin", "cos", "atan2", "isnan"}
 """Functions that are given single numbers, as those of ``math``."""
 _PARAMETRIZED = "torch.parametrize"
+_APPLYING = {"apply_", "map_", "map2_"}
+"""Methods of tensors that call a function of Python's for each number."""
 _GRADIENTS = {"backward", "grad", "step"}
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -49,8 +57,11 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     for spot, seconds in trace.spent:
         is_torch = not spot.below or spot.below.startswith("torch.")
         spent[spot.stack[0]] += seconds * is_torch
-        computed[spot.stack[0]] += seconds * (spot.below == _PARAMETRIZED)
+        turned = trace.turned(spot.stack) if spot.below == _PARAMETRIZED else None
+        if turned is not None:
+            computed[turned] += seconds
     yield from _parametrized(trace, computed)
+    yield from _applied(trace)
     tensors: TensorNames | None = None
     for site, seconds in spent.items():
         loop = _loop(trace, site) if trace.is_worth(seconds) else None
@@ -78,6 +89,22 @@ def _parametrized(trace: ProcessTrace, computed: Mapping[SourceLine, float]) -> 
             yield trace.finding_of_seconds(
                 "torch-parametrized-in-loop", site, says, framework="torch"
             )
+
+
+def _applied(trace: ProcessTrace) -> Iterator[Finding]:
+    """Name lines that have a function of Python's called for each number of a tensor."""
+    found: dict[tuple[SourceLine, str], float] = defaultdict(float)
+    for spot, seconds in trace.spent:
+        for line in spot.stack:
+            calls = trace.sources.calls_at(line.path, line.line)
+            name = next((one for call in calls if (one := called(call)) in _APPLYING), None)
+            if name is not None and trace.sources.imports(line.path, "torch"):
+                found[line, name] += seconds
+                break
+    for (site, name), seconds in found.items():
+        if trace.is_worth(seconds):
+            says = because("doctor_applied", call=name, spent_s=seconds)
+            yield trace.finding_of_seconds("torch-element-loop", site, says, framework="torch")
 
 
 def _loop(trace: ProcessTrace, site: SourceLine) -> ast.For | ast.comprehension | None:
@@ -143,4 +170,4 @@ def _learns(loop: ast.For | ast.comprehension) -> bool:
     return any(called(one) in _GRADIENTS for one in calls)
 
 
-RULE = Rule(findings=_findings, codes=Codes(_REASONS), changes=_CHANGES)
+RULE = Rule(findings=_findings, codes=Codes(_REASONS, _ADVICE), changes=_CHANGES)
