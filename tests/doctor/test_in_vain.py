@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import textwrap
 from typing import Any
@@ -156,8 +157,10 @@ def test_jax_tells_what_map_computes_one_by_one(each: Any, numbers: list[int] | 
     def run(x: Any) -> Any:
         return jax.lax.map(lambda one: each(jax, one), x)
 
-    told = looked_into(jax.jit(run), jax.numpy.ones(9000))["apart"]
-    assert [found for _, *found in told] == ([] if numbers is None else [numbers])
+    given = functools.partial(jax.lax.map, lambda one: each(jax, one))
+    for function in (run, given):
+        told = looked_into(jax.jit(function), jax.numpy.ones(9000))["apart"]
+        assert [found for _, *found in told] == ([] if numbers is None else [numbers])
 
 
 @pytest.mark.parametrize(("n", "length", "named"), [(60_000, 50, 1), (60_000, 4, 1), (90, 50, 0)])

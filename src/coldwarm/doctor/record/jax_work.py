@@ -175,12 +175,16 @@ def _apart(jaxpr: "Any") -> "list[Any]":
     """
     found: dict[Site, list[int]] = {}
     for scan, chain, n_around in _in_loops(jaxpr):
-        if scan.primitive.name != "scan" or scan.params["length"] < _MANY_TURNS or not chain:
+        if scan.primitive.name != "scan" or scan.params["length"] < _MANY_TURNS:
             continue
         (body,) = inner(scan)
-        if _only_puts(body, *_n_carried(scan.params)):
+        # ``jit`` may have been given ``lax.map`` itself, so that no line of the user's calls it.
+        lines = chain or tuple(
+            filter(None, (_first(one.source_info.traceback) for one in body.eqns))
+        )
+        if lines and _only_puts(body, *_n_carried(scan.params)):
             n_further = n_around * _turns_inside(body)
-            found.setdefault(chain[0], [int(scan.params["length"]), n_further])
+            found.setdefault(lines[0], [int(scan.params["length"]), n_further])
     return [[site, *numbers] for site, numbers in found.items()]
 
 
