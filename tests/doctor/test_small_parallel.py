@@ -99,6 +99,10 @@ def slope(x, out):
         out[i] = math.sin(x[i])
 
 march(theta, 9)
+
+@njit
+def between(y):
+    slope(y, y)
 """
 
 
@@ -109,6 +113,7 @@ march(theta, 9)
         ("slope(theta, theta)", 100_000, False),
         ("slope(other, theta)", 72, False),  # of unknown length
         ("theta[0] += 1", 72, False),
+        ("between(theta)", 72, True),
     ],
 )
 def test_a_function_with_threads_that_a_compiled_loop_calls(

@@ -275,6 +275,10 @@ def judged_in_turns(alone_s: float, together_s: float, n: int = 5) -> Comparison
 def test_starts_in_turns_tell_a_ratio_and_are_part_of_no_figure() -> None:
     found = judged_in_turns(0.55, 0.55)
     assert (found.verdict, found.reason.parts[0].code) == ("slower", "starts_in_turns")
+    assert found.low is not None
+    assert found.high is not None
+    # A tenth of the difference is not sure.
+    assert found.low < 1.1**0.9 < 1.1**1.1 < found.high
     assert judged_in_turns(0.5, 0.5).verdict == "same"
     assert judged_in_turns(0.55, 0.55, n=4).verdict == "undecided"
     seen = [*(observed(i) for i in range(5)), *(in_turns(i, 50.0) for i in range(5))]

@@ -390,11 +390,12 @@ class Begun:
         """
         process, used_ns = self.process, self.process.cpu_ns()
         self.turns += 1
+        own: set[int] = set()
         with suppress(OSError):  # one that is gone is found out by what is asked of it next
             own = os.sched_getaffinity(process.pid)
-            if processor in own:
-                os.sched_setaffinity(process.pid, [processor])
-            process.go_on()
+            os.sched_setaffinity(process.pid, own & {processor} or own)
+        process.go_on()
+        with suppress(OSError):
             os.sched_setaffinity(process.pid, own)
         answered = process.answers_within(seconds)
         if process.cpu_ns() - used_ns < 1e9 * seconds / 2 and not process.computes():

@@ -10,7 +10,7 @@ from coldwarm.doctor.rules import Rule
 from coldwarm.doctor.source_code import called, extent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from coldwarm.contracts.doctor import Finding
     from coldwarm.contracts.reasons import Reason
@@ -33,6 +33,8 @@ _MANY = 1000
 """Fewest calls from Python that are named."""
 _FEW_TURNS = 512
 """Most turns of a loop without loops in it that are done sooner than threads start."""
+_DEPTH = 2
+"""Functions without threads through which a loop may lead to one with threads."""
 _OF_NUMBERS = {"np", "numpy", "math", "abs", "min", "max", "int", "float"}
 _LOOPS = (ast.For, ast.While, ast.ListComp)
 
@@ -101,15 +103,32 @@ def _repeated(
     known = _known(call.given or {})
     if _is_parallel(trace, function):
         yield call.function.path or "", function, known, True
-    calls = [one for one in ast.walk(function) if isinstance(one, ast.Call)]
-    inside = [one for one in calls if _is_within(function, one)]
-    for path in trace.sources.paths if inside else ():
+    inside = [one for one in _calls_in(function) if _is_within(function, one)]
+    yield from _reached(trace, function, known, inside)
+
+
+def _reached(
+    trace: ProcessTrace,
+    function: Function,
+    known: Mapping[str, int],
+    calls: Sequence[ast.Call],
+    depth: int = _DEPTH,
+) -> Iterator[tuple[str, Function, Mapping[str, int], bool]]:
+    """Yield the functions with threads that calls lead to, also through functions without."""
+    for path in trace.sources.paths if calls else ():
         for other in trace.sources.nodes(path):
             if not isinstance(other, ast.FunctionDef) or other is function:
                 continue
-            for one in inside if _is_parallel(trace, other) else ():
-                if called(one) == other.name:
-                    yield path, other, _passed(function, known, other, one), False
+            for call in (one for one in calls if called(one) == other.name):
+                passed = _passed(function, known, other, call)
+                if _is_parallel(trace, other):
+                    yield path, other, passed, False
+                elif depth:
+                    yield from _reached(trace, other, passed, _calls_in(other), depth - 1)
+
+
+def _calls_in(function: Function) -> list[ast.Call]:
+    return [one for one in ast.walk(function) if isinstance(one, ast.Call)]
 
 
 def _passed(
