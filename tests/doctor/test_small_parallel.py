@@ -171,7 +171,7 @@ def field(x, steps):
     return x
 
 for turn in range(4):
-    chain(np.ones(100), np.zeros(100), 30_000)
+    chain(np.ones(100), np.zeros(100), 150_000)
     field(np.ones(400_000), 40)
 """
 
