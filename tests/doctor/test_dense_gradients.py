@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -82,3 +84,30 @@ def test_pytorch_tells_which_rows_are_used(
     found = looked(tmp_path, program.replace("SPARSE", str(sparse)))["findings"]
     named = [one["source"] for one in found if one["pattern"] == "embedding-dense-gradient"]
     assert named == ([] if sparse else [f"self.table = nn.{made}(n, 64, sparse=sparse)"])
+
+
+COMPILED = """
+import torch
+from torch import nn
+from torch._dynamo.utils import counters
+
+table = nn.Embedding(100_000, SIZE)
+optimizer = torch.optim.SGD(table.parameters(), lr=0.1)
+table(torch.arange(50)).sum().backward()
+step = torch.compile(lambda: optimizer.step(), backend="eager")
+for _ in range(2):
+    step()
+print(counters["frames"]["total"], sum(counters["graph_break"].values()))
+"""
+
+
+@pytest.mark.slow
+def test_a_compiled_step_has_nothing_of_the_doctor_in_it(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    told = []
+    for size in (2, 64):  # the small one is not looked at
+        program = tmp_path / f"{size}.py"
+        program.write_text(COMPILED.replace("SIZE", str(size)))
+        command = [sys.executable, "-m", "coldwarm", "doctor", str(program)]
+        told.append(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    assert told[0].splitlines()[0] == told[1].splitlines()[0]

@@ -58,6 +58,7 @@ class Embeddings:
         self._journal = journal
         self._known: list[_Embedding] = []
         self._handles: list[Any] = []
+        self._is_compiling: Any = bool
         self._n_steps = 0
 
     def begin(self) -> None:
@@ -73,7 +74,12 @@ class Embeddings:
             one.remove()
 
     def _steps(self, _optimizer: "Any", _given: "Any", _named: "Any") -> None:
-        """Look at their gradients before the first step, the second, the fourth and so on."""
+        """Look at their gradients before the first step, the second, the fourth and so on.
+
+        Not in a step that is compiled, which would have this in it.
+        """
+        if self._is_compiling():
+            return
         self._n_steps += 1
         if self._n_steps & (self._n_steps - 1):
             return
@@ -101,7 +107,10 @@ class Embeddings:
                 if not self._known:
                     optimizers = sys.modules.get("torch.optim.optimizer")
                     register = getattr(optimizers, "register_optimizer_step_pre_hook", None)
-                    if register is not None:
+                    compiler = getattr(sys.modules.get("torch"), "compiler", None)
+                    asked = getattr(compiler, "is_compiling", None)
+                    if register is not None and asked is not None:
+                        self._is_compiling = asked
                         self._handles.append(register(self._steps))
                 self._known.append(_Embedding(module, sites.stack(sys._getframe(1))))
         except Exception as error:

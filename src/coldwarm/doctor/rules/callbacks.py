@@ -27,7 +27,7 @@ _CHANGES = {
 }
 _MANY = 1000
 _BELOW = ("jax.emit_python_callback", "jax.pure_callback_impl", "jax._FlatCallback")
-_CALLS = ("pure_callback", "io_callback", "debug.callback")
+_CALLS = ("pure_callback", "io_callback", "debug.callback", "debug.print")
 
 
 def _findings(trace: ProcessTrace) -> Iterator[Finding]:

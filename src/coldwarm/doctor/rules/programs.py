@@ -69,7 +69,7 @@ _CHANGES = {
     "draw-by-sorting": "draw with replacement, jax.random.randint, or put all in random order once"
     " for many turns, and take the next part of them in each",
     "loop-turns-apart": "compute with whole arrays: shifted slices for neighbours, or jax.vmap over"
-    " what the loop counts",
+    " what the loop counts; jax.lax.map(…, batch_size=…) where all at once need too much memory",
     "compile-unpaid": "leave torch.compile out of runs that are as short as this",
     "no-donation": "give the memory away: jax.jit(…, donate_argnums=…)",
 }
