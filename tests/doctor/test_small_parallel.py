@@ -140,8 +140,7 @@ def seen(  # noqa: PLR0913, PLR0917 - what a run is made of
         journals.call(1, stack=stack, **told),
         journals.stage(1, 0.0, {"compile": 0.5}),
         {**place, "stack": stack, "bound": []},
-        {"kind": "spot", "at_s": BEGIN_S, "number": 1, "stack": stack, "below": ""},
-        {"kind": "looks", "at_s": BEGIN_S, "begin_s": BEGIN_S + 1, "runs": [[1, spent_s]]},
+        *journals.looked(stack, "", spent_s),
         journals.end(4.0),
     ]
     found = findings(ProcessTrace.of(rows, [n, 0, 0, 0], SourceFiles({FILE: text})))

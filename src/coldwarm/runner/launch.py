@@ -562,7 +562,7 @@ class Running(Begun):
         slot, start, end = self.slot, self.start, self.end
         alive_s = self.start_after.now_s - self.start_telemetry.now_s
         wall_s = alive_s if self.wall_s is None else self.wall_s
-        common = _common(slot, self.order, self.started_at, wall_s, self.turns)
+        common = _common(slot, self.order, self.started_at, wall_s)
         # What was held against the reference first stands in its end where it has blocks.
         checked = start if end is None or end.first is None else end.first
         input_sha256 = checked.input_sha256
@@ -719,9 +719,7 @@ def files_of_earlier(observation: Observation) -> frozenset[str]:
     return frozenset(name for one in found for name in names_of_earlier(one))
 
 
-def _common(
-    slot: Slot, order: int, started_at: str, wall_s: float, turns: int = 0
-) -> dict[str, Any]:
+def _common(slot: Slot, order: int, started_at: str, wall_s: float) -> dict[str, Any]:
     return {
         "case": slot.case.id,
         "cache_mode": slot.mode,
@@ -729,7 +727,6 @@ def _common(
         "attempt": slot.attempt,
         "allocator": slot.allocator,
         "cache_settings": slot.cache_settings,
-        "turns": turns,
         "order": order,
         "started_at": started_at,
         "wall_s": wall_s,

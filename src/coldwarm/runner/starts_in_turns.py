@@ -1,9 +1,10 @@
 """Starts of several candidates in turns: all but one are held, for a hundredth of a second each.
 
 The processor of a virtual machine changes its speed within a second. So the ratio of two equal
-starts, one after the other, scatters by 2 to 14 %, and by 2 % where they take turns on the same
-processor (``benchmarks/start_pairs.py``). A start in turns takes 6 to 9 % longer, for each turn
-fills the processor's caches again: its times are part of no figure, and of their ratio alone.
+starts, one after the other, scatters by 2 to 5 % in a calm hour and more in others, and by 2 %
+where they take turns on the same processor (``benchmarks/start_pairs.py``). A start in turns takes
+6 to 9 % longer, for each turn fills the processor's caches again: its times are part of no figure,
+and of their ratio alone.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 TURN_S = 0.01
-"""With turns of 5 and 20 ms equal starts scatter as much; with 50 ms, twice."""
+"""Far less than a processor takes to change its speed."""
 
 _MOST_WAITS = 0.01
 """Share of turns in which a process may wait for something else. What it waits for goes on while it

@@ -179,13 +179,21 @@ def _apart(jaxpr: "Any") -> "list[Any]":
             continue
         (body,) = inner(scan)
         # ``jit`` may have been given ``lax.map`` itself, so that no line of the user's calls it.
-        lines = chain or tuple(
-            filter(None, (_first(one.source_info.traceback) for one in body.eqns))
-        )
+        lines = chain or tuple(filter(None, map(_made_by, body.eqns)))
         if lines and _only_puts(body, *_n_carried(scan.params)):
             n_further = n_around * _turns_inside(body)
             found.setdefault(lines[0], [int(scan.params["length"]), n_further])
     return [[site, *numbers] for site, numbers in found.items()]
+
+
+def _made_by(equation: "Any") -> "Site | None":
+    """Return where the user's function begins that an equation is from."""
+    traceback = equation.source_info.traceback
+    codes = traceback.raw_frames()[0] if traceback is not None else ()
+    code = next(filter(sites.is_users, codes), None)
+    if code is None:
+        return None
+    return sites.path_of(code.co_filename), code.co_firstlineno, code.co_qualname
 
 
 def _turns_inside(program: "Any") -> int:
