@@ -69,7 +69,7 @@ NOT_MEASURED, NOT_PROVED = "not_measured", "not_proved"
     help="Stop when the error of each median is below this share of it: 5% or 0.05.",
 )
 @_options.rounds("the suite's", "the suite's")
-@_options.time_budget("200s for quick, else none")
+@_options.time_budget("180s for quick, else none")
 @_options.timeout
 @_options.leave_out_private
 @_options.out("out/SUITE-TIME")

@@ -235,7 +235,7 @@ SUITES = {
             "quick",
             "two short workloads, for a first look: at most 4 minutes on two cores",
             ("matmul_512_f32", "mlp_train_step_128_f32"),
-            time_budget_s=200.0,
+            time_budget_s=180.0,
             min_runs=1,
             max_runs=60,
         ),
