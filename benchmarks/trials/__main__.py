@@ -5,7 +5,7 @@
 user would with its commands, and keeps what the tool says of B.
 
 **Kinds.** Functions ``units_N`` that do N times the same work (``benchmarks/trial``): NumPy on one
-thread, BLAS on all, JAX, eager PyTorch, Numba; and starts, with NumPy and with JAX, that have about
+thread, BLAS on all, JAX, eager PyTorch, Numba; and starts, with each framework, that have about
 10 % more to do before their first result. Equal sides are the same function twice; otherwise one
 side, drawn anew each time, does 2.5, 3 or 5 % more.
 

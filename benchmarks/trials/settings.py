@@ -44,6 +44,8 @@ KINDS: dict[str, Kind] = {
     "numba": Kind("work_numba.py", 200, _WARM, "1024"),
     "start": Kind("start.py", 40, {0.1: 45}, "64", cold=True),
     "start_jax": Kind("start_jax.py", 60, {0.1: 70}, "64", "jax", cold=True),
+    "start_torch": Kind("start_torch.py", 160, {0.1: 290}, "64", "torch", cold=True),
+    "start_numba": Kind("start_numba.py", 10, {0.1: 12}, "64", cold=True),
 }
 """Warm effects are exact: N units take N / 200 of the base. Those of starts are measured."""
 
