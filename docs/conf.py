@@ -11,11 +11,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import _generate  # found through the lines above
 import coldwarm
+from _generate import feed
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
-
-HERE = Path(__file__).parent
 
 project = "coldwarm"
 author = "The coldwarm authors"
@@ -55,7 +54,14 @@ def _write_reference(app: Sphinx) -> None:
     _generate.generate(HERE.parent / "src" / "coldwarm", HERE / "reference")
 
 
+def _write_feed(app: Sphinx, error: Exception | None) -> None:
+    """Write the verdicts as data beside the pages."""
+    if error is None and app.builder.format == "html":
+        (Path(app.outdir) / feed.NAME).write_text(feed.text(HERE.parent / "src" / "coldwarm"))
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the generator with Sphinx."""
     app.connect("builder-inited", _write_reference)
+    app.connect("build-finished", _write_feed)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

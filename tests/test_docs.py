@@ -13,7 +13,7 @@ import subprocess
 import sys
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 import msgspec
@@ -23,6 +23,7 @@ import _generate
 import coldwarm
 import coldwarm.contracts
 from _generate import source
+from coldwarm.catalogue.spec import SITE, specs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,6 +67,15 @@ def test_every_command_has_a_page(reference: Path) -> None:
     assert names
     missing = [n for n in names if not has_section(reference / "commands", f"command-{n}")]
     assert missing == []
+
+
+@pytest.mark.parametrize("kind", ["patterns", "claims"])
+def test_every_pattern_and_claim_has_its_page_where_its_address_says(
+    reference: Path, kind: Literal["patterns", "claims"]
+) -> None:
+    for one in specs(kind).values():
+        path = one.page.removeprefix(f"{SITE}/reference/").removesuffix(".html")
+        assert (reference / f"{path}.rst").is_file(), one.page
 
 
 def test_every_option_of_run_is_listed(reference: Path) -> None:

@@ -46,6 +46,8 @@ _NOISE: dict[str, Literal["memory", "none"]] = {
 """How what is counted scatters."""
 
 
+SITE = "https://coldwarm.github.io/coldwarm"
+"""Where the documentation is published; ``.github/workflows/pages.yml`` does it."""
 ARTICLES = {
     "000": "benchmarks of compiling against executing",
     "001": "JAX against PyTorch",
@@ -120,6 +122,11 @@ class _Spec:
     docs: tuple[str, ...] = ()
     """Pages of a framework's documentation."""
     needs: Literal["gpu", "gpus", "tpu"] | None = None
+
+    @property
+    def page(self) -> str:
+        """The address of its page on the site."""
+        return f"{SITE}/reference/{self.kind}/{self.id}.html"
 
     @property
     def sha256(self) -> str:

@@ -11,7 +11,7 @@ import rich_click as click
 from coldwarm.cli import _options, _output
 from coldwarm.cli._commands import Measuring, is_quiet, origins
 from coldwarm.cli._options import say
-from coldwarm.errors import ExitCode
+from coldwarm.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,6 +68,14 @@ if TYPE_CHECKING:
     metavar="PATH",
     help="Python or virtual environment to measure with; LABEL:PATH: for one candidate.",
 )
+@click.option(
+    "--sweep",
+    "swept",
+    multiple=True,
+    metavar="NAME=LOW:HIGH",
+    help="n=1e2:1e6: measure at several sizes between, for n in --input x=f64[n,20], and find who "
+    "is the cheapest at which. k=8,64 or threads=1,all beside it: for each of these.",
+)
 @click.option("--before", metavar="REV", help="Measure also the code of this git commit.")
 @click.option("--after", metavar="REV", help="New commit. Default: the files as they are now.")
 @_options.sync
@@ -117,6 +125,8 @@ def _command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - opti
     verdicts, guarded = _options.split_counts(given["failures"])
     policy = replace(_policy(given, verdicts), counts=guarded)
     request = _request(given, origins(ctx), _limits(policy))
+    if given["swept"]:
+        return _sweep(given, request)
     files = _output.files_by_form(given["reports"])
     out_dir = given["out"] or _options.new_directory("bench")
     with open_progress(PlainConsole(stderr=True, quiet=is_quiet())) as progress:
@@ -149,6 +159,41 @@ def _command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - opti
     if code in {ExitCode.FINE, ExitCode.REGRESSION} and len(report.candidates) > 1:
         _options.refuse_unheard(guarded, report.counts)
     return code
+
+
+_ONE_SIZE = ("before", "after", "failures", "policy", "reports")
+
+
+def _sweep(given: dict[str, Any], request: Request) -> int:
+    """Measure at several sizes, and print who is the cheapest at which.
+
+    Raises:
+        UsageError: an option is for one size alone, or as ``Sweep.run`` does.
+    """
+    from coldwarm.contracts import codec
+    from coldwarm.report import sweep as words
+    from coldwarm.report.progress import open_progress
+    from coldwarm.report.shown import PlainConsole
+    from coldwarm.runner.functions import sweep
+
+    alone = next((name for name in _ONE_SIZE if given[name]), None)
+    if alone is not None:
+        option = {"failures": "fail-on", "reports": "report"}.get(alone, alone)
+        raise UsageError(f"--{option} is for one size; leave it out, or --sweep")
+    swept = sweep.Sweep(request, sweep.parse(given["swept"]), given["time_budget"])
+    out_dir = given["out"] or _options.new_directory("sweep")
+    with open_progress(PlainConsole(stderr=True, quiet=is_quiet())) as progress:
+        ended = swept.run(out_dir, progress)
+    report = codec.without_secrets(ended.report)
+    _output.emit(given["form"], report, lambda: words.document(report))
+    if given["form"] == "text":
+        _output.print_place(out_dir, verbose=given["verbose"])
+    if ended.interrupted:
+        return ExitCode.INTERRUPTED
+    if ended.n_failed:
+        return ExitCode.FAILED
+    points = [point for one in report.slices for point in one.points]
+    return ExitCode.FINE if any(one.call or one.start for one in points) else ExitCode.NOTHING_VALID
 
 
 def _request(

@@ -15,7 +15,7 @@ from coldwarm.errors import UsageError
 from coldwarm.report.formats import load, names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from coldwarm.contracts.result import Measured
@@ -69,9 +69,15 @@ def _command(
     Everything is computed again from what was measured, and the path that was written is printed.
     """
     from coldwarm.catalogue.stored import kind_of
+    from coldwarm.runner.functions import sweep
 
     named = form or _by_ending(out)
     made = load(named)
+    if len(results) == 1 and sweep.is_sweep(results[0]):
+        write_all = _able(named, lambda one: one.swept, "a sweep")
+        place = out or beside(results[0], made, named)
+        _write(write_all(sweep.read(results[0]), place.name), place, made)
+        return
     if made.begin is not None and any(kind_of(path) is None for path in results):
         made.begin()
     place = out or beside(results[0], made, named)
@@ -87,6 +93,11 @@ def _command(
             files = _with_verdicts(runs, verdicts, named, place.name)
         else:
             files = made.files(runs, place.name)
+    _write(files, place, made)
+
+
+def _write(files: Mapping[str, bytes], place: Path, made: Format) -> None:
+    """Write the files of a report, and print where they are."""
     folder = place.parent if made.suffix else place
     for name, data in files.items():
         write(folder / name, data)

@@ -34,7 +34,14 @@ def _command(directory: Path, form: str, *, verbose: bool) -> None:
     from functools import partial
 
     from coldwarm.cli._catalogue import judged, results_in
+    from coldwarm.report import sweep
+    from coldwarm.runner.functions.sweep import is_sweep
+    from coldwarm.runner.functions.sweep import read as read_sweep
 
+    if is_sweep(directory):
+        report = read_sweep(directory)
+        _output.emit(form, report, lambda: sweep.document(report))
+        return
     with ExitStack() as stack:
         found = results_in(directory, stack)
         if len(found) > 1 and form not in _OF_SEVERAL:

@@ -15,7 +15,6 @@ from coldwarm.doctor.findings_document import (
     is_known,
     misses,
     named_parts,
-    page_of,
     pattern_of,
     place,
     sites_table,
@@ -126,7 +125,7 @@ def _lessons(findings: Sequence[Finding]) -> Iterator[dict[str, Any]]:
                     ("Do", spec.code["do"].splitlines()),
                     ("Don't", spec.code["dont"].splitlines()),
                 ],
-                "addresses": [page_of(spec), *spec.docs],
+                "addresses": [spec.page, *spec.docs],
             }
 
 

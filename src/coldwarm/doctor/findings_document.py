@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import click
 from msgspec.structs import replace
 
-import coldwarm
 from coldwarm.catalogue.spec import patterns
 from coldwarm.doctor.judge import SMALL, is_small
 from coldwarm.doctor.rules import change_of, rules
@@ -88,19 +87,10 @@ def _where(one: CallSite) -> str:
     return f"{place(one.path)}:{one.line}, {one.function}"
 
 
-_REPOSITORY = "https://github.com/coldwarm/coldwarm/blob/main/src/coldwarm"
-
-
 def pattern_of(finding: str) -> PatternSpec | None:
     """Return the pattern of a kind of finding; ``None``: no pattern shows it."""
     pages = {name: pattern for rule in rules() for name, pattern in rule.pages.items()}
     return patterns().get(pages.get(finding, finding))
-
-
-def page_of(spec: PatternSpec) -> str:
-    """Return the address at which a pattern is written."""
-    file = Path(spec.source.path).relative_to(Path(coldwarm.__file__).parent)
-    return f"{_REPOSITORY}/{file.as_posix()}"
 
 
 _WORTH_BYTES = 2**20
@@ -220,7 +210,7 @@ def _in_words(one: Finding) -> Finding:
         text=_evidence(one),
         change=change_of(one),
         estimate=_estimate(one),
-        page=page_of(spec) if spec is not None else "",
+        page=spec.page if spec is not None else "",
     )
 
 
@@ -466,7 +456,7 @@ def notice(one: Finding) -> Notice:
     """Return the same as a remark beside the code."""
     title, text = f"coldwarm doctor: {one.pattern}", f"{_evidence(one)}; change: {change_of(one)}"
     spec = pattern_of(one.pattern)
-    page = page_of(spec) if spec is not None else ""
+    page = spec.page if spec is not None else ""
     return Notice("warning", title, text, place(one.path), one.line, one.pattern, page)
 
 

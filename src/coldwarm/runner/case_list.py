@@ -85,6 +85,8 @@ class Options:
     timeout_s: _Seconds = 300.0
     block_s: _Seconds = _BLOCK_S
     blocks: _Runs = _BLOCKS_OF_RUN
+    calls_together: bool = True
+    """Whether processes also call the functions of both sides in turns, where they can."""
     decide: float | None = None
     """Measure until every verdict against the baseline is settled: the relative difference
     that matters. ``None``: until every median is as precise as asked for."""

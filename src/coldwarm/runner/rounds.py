@@ -284,7 +284,7 @@ class Rounds:
         Within a time budget the baseline's is called also where there is no time for a process of
         it in the round.
         """
-        if self.place.options.deterministic:
+        if self.place.options.deterministic or not self.place.options.calls_together:
             return ()
         if self.place.options.time_budget_s is not None and self.shares(case):
             return (self._baselines[case.group],)
@@ -298,6 +298,8 @@ class Rounds:
     def shares(self, case: Case) -> bool:
         """Say whether a process of a case can call the baseline's function beside its own."""
         baseline = self._baselines.get(case.group)
+        if not self.place.options.calls_together:
+            return False
         if baseline is None or baseline is case or self.ledger.failure(baseline) is not None:
             return False
         return not case.is_baseline and _may_share(case, baseline, self.ledger)

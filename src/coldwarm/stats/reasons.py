@@ -101,6 +101,7 @@ _REASONS = {
     " cost what the last of those did, {parts}",
     "all_dearer": "every other candidate is dearer, with {confidence_share:.0%} confidence at this"
     " number of calls",
+    "few_sizes": "{n_sizes:# size} within a factor of 100 of the largest, of {n_needed} needed",
     "warm_call_differs": "its warm call is {which}",
     "neither_differs": "neither its start nor its warm call is {which}",
     "starts_equal": "the starts are equal, and the warm calls cannot be distinguished",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.comparison import RunComparison
     from coldwarm.contracts.result import Measured
+    from coldwarm.contracts.sweep import SweepReport
     from coldwarm.report.verdict_table import VerdictTable
 
 
@@ -39,6 +40,8 @@ class Format:
         Callable[[Sequence[Measured], Sequence[VerdictTable], str], dict[str, bytes]] | None
     ) = None
     """Return results with verdicts on patterns and claims, or these alone."""
+    swept: Callable[[SweepReport, str], dict[str, bytes]] | None = None
+    """Return what a sweep of sizes has found."""
     begin: Callable[[], None] | None = None
     """Begin what takes long and needs no result: called before results are read."""
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.base import WARM
 from coldwarm.contracts.reasons import because
-from coldwarm.report import comparison_text, provenance, units
+from coldwarm.report import comparison_text, provenance, sweep, units
 from coldwarm.report.charts import compared as both
+from coldwarm.report.charts import sizes
+from coldwarm.report.charts.chart import looks, shown
 from coldwarm.report.charts.every import charts, of_result
 from coldwarm.report.charts.workload import workloads
 from coldwarm.report.document import Folded, Terms
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.comparison import RunComparison
     from coldwarm.contracts.result import CaseResult, Measured
+    from coldwarm.contracts.sweep import SweepReport
     from coldwarm.report.charts.chart import Chart
     from coldwarm.report.document import Block
     from coldwarm.report.page.template import Drawing, Section
@@ -244,6 +247,28 @@ def _of_both(comparison: RunComparison, sides: tuple[Measured, Measured]) -> Ite
         yield from of_charts(draw, workload.title, f"w{place}", where, looks)
 
 
+def _swept(report: SweepReport, name: str) -> dict[str, bytes]:
+    """Return the page of a sweep."""
+    _begin()
+    drawn = []
+    for number, one in enumerate(report.slices):
+        made = of_charts(
+            partial(sizes.charts, report, one),
+            sweep.title(report, one),
+            f"s{number}",
+            "measured here",
+            {each: look.colour for each, look in looks(map(shown, one.candidates)).items()},
+        )
+        drawn += [replace(each, before=tuple(sweep.blocks_of(report, one))) for each in made]
+    named = {"title": f"coldwarm: the cheapest by {report.name}", "subtitle": report.path}
+    return {name: template.filled("sweep.html.j2", drawn, **named).encode()}
+
+
 FORMAT = Format(
-    suffix=".html", files=_files, compared=_compared, with_verdicts=_with_verdicts, begin=_begin
+    suffix=".html",
+    files=_files,
+    compared=_compared,
+    with_verdicts=_with_verdicts,
+    swept=_swept,
+    begin=_begin,
 )

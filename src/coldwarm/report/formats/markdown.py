@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.policy import Policy
-from coldwarm.report import bench, comparison_text, markdown, provenance, view
+from coldwarm.report import bench, comparison_text, markdown, provenance, sweep, view
 from coldwarm.report.document import Document, Heading, Paragraph, Piece, command, terms
 from coldwarm.report.formats import Format
 from coldwarm.report.sections.correctness import checked
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.comparison import RunComparison
     from coldwarm.contracts.result import Measured
+    from coldwarm.contracts.sweep import SweepReport
     from coldwarm.report.document import Block
     from coldwarm.report.verdict_table import VerdictTable
 
@@ -52,6 +53,11 @@ def _compared(
     return {name: markdown.text(Document(said.title, (*said.blocks, *about))).encode()}
 
 
+def _swept(report: SweepReport, name: str) -> dict[str, bytes]:
+    """Return one file with what a sweep has found."""
+    return {name: markdown.text(sweep.document(report)).encode()}
+
+
 def _result(measured: Measured) -> Iterator[Block]:
     cases = list(measured.cases.values())
     suite = measured.suite
@@ -69,4 +75,6 @@ def _result(measured: Measured) -> Iterator[Block]:
     yield Paragraph(_CHECK)
 
 
-FORMAT = Format(suffix=".md", files=_files, compared=_compared, with_verdicts=_with_verdicts)
+FORMAT = Format(
+    suffix=".md", files=_files, compared=_compared, with_verdicts=_with_verdicts, swept=_swept
+)

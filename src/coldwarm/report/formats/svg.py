@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from coldwarm.errors import UsageError
 from coldwarm.report.charts import compared as both
-from coldwarm.report.charts import drawing, every
+from coldwarm.report.charts import drawing, every, sizes
 from coldwarm.report.formats import Format
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.comparison import RunComparison
     from coldwarm.contracts.result import Measured
+    from coldwarm.contracts.sweep import SweepReport
 
 
 def _files(results: Sequence[Measured], _name: str) -> dict[str, bytes]:
@@ -37,4 +38,9 @@ def _compared(
     return {f"{figure}.svg": drawing.svg(chart) for figure, chart in figures}
 
 
-FORMAT = Format(suffix="", files=_files, compared=_compared)
+def _swept(report: SweepReport, _name: str) -> dict[str, bytes]:
+    """Return the figures of a sweep."""
+    return {f"{name}.svg": drawing.svg(chart) for name, chart in sizes.named(report)}
+
+
+FORMAT = Format(suffix="", files=_files, compared=_compared, swept=_swept)
