@@ -66,7 +66,7 @@ def simulated(name: str, noise: float, runs: int) -> dict[str, Any]:
     found = []
     for seed in range(runs):
         points = swept(known.pair, LOW, HIGH, np.random.default_rng(seed), most=14, noise=noise)
-        found.append(sweeps.by_size(points, sweeps.Figure(None, None)).borders)
+        found.append(sweeps.by_size(points, sweeps.Measure(None, None)).borders)
     return {"pair": name, "noise_share": noise, **_told(found, known.borders)}
 
 

@@ -25,6 +25,7 @@ _WHERE = {
     "Observation": "coldwarm.contracts.observation",
     "Options": "coldwarm.runner.case_list",
     "Outcome": "coldwarm.runner.suite",
+    "SizeComparison": "coldwarm.inprocess.bench",
     "SuiteResult": "coldwarm.contracts.result",
     "bench": "coldwarm.inprocess.bench",
     "load": "coldwarm.contracts.codec",

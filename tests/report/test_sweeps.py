@@ -29,7 +29,7 @@ def report(points: Sequence[SizePoint]) -> SweepReport:
         reference="a",
         candidates=["a", "b"],
         points=ordered,
-        by_size=[sweeps.by_size(ordered, one) for one in sweeps.figures(ordered)],
+        by_size=[sweeps.by_size(ordered, one) for one in sweeps.measures(ordered)],
         growth=[sweeps.growth(ordered, name) for name in "ab"],
     )
     return SweepReport(path="out", name="n", low=100, high=1_000_000, slices=[one])

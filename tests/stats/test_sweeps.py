@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from tests.stats.sizes import Pair, swept
 
 from coldwarm.stats import sweeps
-from coldwarm.stats.sweeps import Figure
+from coldwarm.stats.sweeps import Measure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-WARM = Figure(None, None)
+WARM = Measure(None, None)
 LOW, HIGH = 100, 1_000_000
 
 
@@ -54,6 +55,32 @@ def test_equal_candidates_have_no_border_and_come_to_an_end() -> None:
     assert found.never == []
 
 
+def test_small_sizes_are_tried_one_by_one() -> None:
+    points = swept(Pair.crossing(2.5), 1, 20, np.random.default_rng(6))
+    [border] = sweeps.by_size(points, WARM).borders
+    assert (border.low, border.high) == (2, 3)
+
+
+def test_a_size_of_which_nothing_is_known_ends_a_range() -> None:
+    points = swept(Pair.without(), LOW, HIGH, np.random.default_rng(7))
+    lost = [replace(one, answer=None, call={}) if one.size == 10_000 else one for one in points]
+    found = sweeps.by_size(lost, WARM)
+    ends = [(one.from_size, one.to_size) for one in found.ranges]
+    assert len(ends) == 2
+    assert ends[0][1] < 10_000 < ends[1][0]
+
+
+def test_one_that_was_not_compared_everywhere_is_not_called_never() -> None:
+    points = swept(Pair.without(), LOW, HIGH, np.random.default_rng(8))
+    assert points[0].answer is not None
+    alone = replace(points[0], answer=replace(points[0].answer, leads=[]))
+    assert sweeps.by_size([alone, *points[1:]], WARM).never == ["b"]
+    [lead] = points[0].answer.leads
+    held = replace(lead, judged=[replace(lead.judged[0], candidate="c")], fastest="a")
+    other = replace(points[0], answer=replace(points[0].answer, leads=[held]))
+    assert sweeps.by_size([other, *points[1:]], WARM).never == []
+
+
 @pytest.mark.parametrize("true", [1_000, 30_000, 1_000_000 / 3])
 def test_intervals_of_borders_hold_them(true: float) -> None:
     held = []
@@ -65,13 +92,15 @@ def test_intervals_of_borders_hold_them(true: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "n"), [(100, 1_000_000, 5), (1, 2, 2), (3, 2_000, 4), (10, 100, 2)]
+    ("low", "high", "n"),
+    [(100, 1_000_000, 5), (1, 2, 2), (3, 2_000, 4), (10, 100, 2), (8, 4096, 4), (1024, 65536, 3)],
 )
 def test_the_grid_has_both_ends_first_and_no_step_of_more_than_ten(
     low: int, high: int, n: int
 ) -> None:
     sizes = sweeps.grid(low, high)
     assert sizes[:2] == [low, high]
+    assert all(low <= one <= high for one in sizes)
     assert len(sizes) == n
     ordered = sorted(sizes)
     assert all(b / a <= 10.01 for a, b in pairwise(ordered))

@@ -74,7 +74,7 @@ if TYPE_CHECKING:
     multiple=True,
     metavar="NAME=LOW:HIGH",
     help="n=1e2:1e6: measure at several sizes between, for n in --input x=f64[n,20], and find who "
-    "is the cheapest at which. k=8,64 or threads=1,all beside it: for each of these.",
+    "is the cheapest at which. Repeat it with a list, k=8,64 or threads=1,all, to do so for each.",
 )
 @click.option("--before", metavar="REV", help="Measure also the code of this git commit.")
 @click.option("--after", metavar="REV", help="New commit. Default: the files as they are now.")
@@ -161,14 +161,24 @@ def _command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - opti
     return code
 
 
-_ONE_SIZE = ("before", "after", "failures", "policy", "reports")
+_ONE_SIZE = {
+    "before": "before",
+    "after": "after",
+    "failures": "fail-on",
+    "policy": "policy",
+    "no_control": "no-control",
+    "reports": "report",
+    "rounds": "rounds",
+    "max_rounds": "max-rounds",
+}
+"""Options that a sweep does not have, by the name of their value."""
 
 
 def _sweep(given: dict[str, Any], request: Request) -> int:
     """Measure at several sizes, and print who is the cheapest at which.
 
     Raises:
-        UsageError: an option is for one size alone, or as ``Sweep.run`` does.
+        UsageError: an option is for one size alone, or as ``SizeSweep.run`` does.
     """
     from coldwarm.contracts import codec
     from coldwarm.report import sweep as words
@@ -176,24 +186,25 @@ def _sweep(given: dict[str, Any], request: Request) -> int:
     from coldwarm.report.shown import PlainConsole
     from coldwarm.runner.functions import sweep
 
-    alone = next((name for name in _ONE_SIZE if given[name]), None)
+    swept = sweep.SizeSweep(request, sweep.parse(given["swept"]), given["time_budget"])
+    alone = next((option for name, option in _ONE_SIZE.items() if given[name]), None)
+    if alone is None and given["threads"] and sweep.THREADS in swept.dimensions.fixed:
+        alone = "threads"
     if alone is not None:
-        option = {"failures": "fail-on", "reports": "report"}.get(alone, alone)
-        raise UsageError(f"--{option} is for one size; leave it out, or --sweep")
-    swept = sweep.Sweep(request, sweep.parse(given["swept"]), given["time_budget"])
+        raise UsageError(f"--{alone} does not go with this --sweep; remove one of them")
     out_dir = given["out"] or _options.new_directory("sweep")
     with open_progress(PlainConsole(stderr=True, quiet=is_quiet())) as progress:
         ended = swept.run(out_dir, progress)
     report = codec.without_secrets(ended.report)
     _output.emit(given["form"], report, lambda: words.document(report))
-    if given["form"] == "text":
-        _output.print_place(out_dir, verbose=given["verbose"])
+    if given["form"] == "text" and not is_quiet():
+        say(f"Artifacts, and the place to go on from with --out: {out_dir}", before="\n")
     if ended.interrupted:
         return ExitCode.INTERRUPTED
-    if ended.n_failed:
+    if any(one.n_failed for one in report.points):
         return ExitCode.FAILED
-    points = [point for one in report.slices for point in one.points]
-    return ExitCode.FINE if any(one.call or one.start for one in points) else ExitCode.NOTHING_VALID
+    known = any(one.call or one.start for one in report.points)
+    return ExitCode.FINE if known else ExitCode.NOTHING_VALID
 
 
 def _request(

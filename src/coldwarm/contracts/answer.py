@@ -308,10 +308,13 @@ class ByCalls(Record, frozen=True, kw_only=True):
 
     def cheapest_at(self, calls: int) -> str | None:
         """Return the cheapest candidate at a number of calls; ``None``: this run cannot tell."""
-        for one in self.ranges:
-            if one.to_calls is None or calls <= one.to_calls:
-                return one.cheapest
-        return None
+        found = self.range_at(calls)
+        return found.cheapest if found else None
+
+    def range_at(self, calls: int) -> CallRange | None:
+        """Return the range that holds a number of calls; ``None``: there are no ranges."""
+        found = (one for one in self.ranges if one.to_calls is None or calls <= one.to_calls)
+        return next(found, None)
 
 
 class Answer(Record, frozen=True, kw_only=True):

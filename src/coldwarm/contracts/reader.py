@@ -26,6 +26,7 @@ from coldwarm.contracts.nextstat import (
 )
 from coldwarm.contracts.result import CaseResult, Measured, SuiteResult
 from coldwarm.contracts.run_journal import JournalEntry, header_of, stream
+from coldwarm.contracts.sweep import FILE as SWEEP
 from coldwarm.errors import ContractError, UsageError, shorten
 
 if TYPE_CHECKING:
@@ -352,6 +353,8 @@ def read(path: Path) -> Measured:
         index = index_in(path)
         if index is None:
             text = f"{path} holds no {NAME}; name the directory of a finished run"
+            if (path / SWEEP).is_file():
+                text = f"{path} holds a sweep; name the folder of one of its sizes"
             raise UsageError(text)
         return _run(index)
     if not path.exists():

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+import msgspec
 
 from coldwarm.contracts.answer import Answer, Summary
-from coldwarm.contracts.base import CacheMode, Count, Positive, Reading, Record, Seconds
+from coldwarm.contracts.base import CacheMode, Count, Positive, Reading, Record, Seconds, Sha256
 from coldwarm.contracts.reasons import Reason
 
-Setting = Count | Literal["all"]
+Size = Annotated[int, msgspec.Meta(ge=1)]
+Setting = Size | Literal["all"]
 """A number in the place of a name, or of threads; ``all``: every processor."""
+FILE = "sweep.json"
+"""Name of a request's file, in the folder of the sweep."""
 
 
 class SweepRequest(Record, frozen=True, kw_only=True):
@@ -18,53 +23,62 @@ class SweepRequest(Record, frozen=True, kw_only=True):
     schema_version: Literal["coldwarm.sweep_request.v1"] = "coldwarm.sweep_request.v1"
     name: str
     """What is swept, as ``--sweep`` and the inputs name it."""
-    low: Count
-    high: Count
+    low: Size
+    high: Size
     fixed: dict[str, list[Setting]] = {}
     """What else is tried, each value in a sweep of its own: by name, ``threads`` among them."""
     goal: Positive
     """Half-width of a border's interval over its middle below which it is known well enough."""
     asked: dict[str, Any]
-    """The bench of each size, as its journal has it, with the inputs as they were given."""
+    """The bench of each size, as its journal has it, with the inputs as they were given; empty
+    where what could identify a person was to be left out."""
+    identity: Sha256
+    """Hash of all that its figures depend on: the request, the options, the functions' files, the
+    machine, and coldwarm itself. Only a sweep of the same goes on in this folder."""
 
 
 class SizePoint(Record, frozen=True, kw_only=True):
     """A bench at one size, whose artifacts lie under ``path``."""
 
-    size: Count
+    size: Size
     path: str
+    """The folder, within that of the sweep; empty where there is none."""
     answer: Answer | None
+    """``None``: nothing could be measured."""
     call: dict[str, Summary] = {}
     """Seconds of a warm call by candidate."""
     start: dict[CacheMode, dict[str, Summary]] = {}
     """Seconds from the start of a process to its first result, by cold cache mode and candidate."""
+    n_failed: Count = 0
+    """Candidates that failed."""
     wall_s: Seconds
-    reason: Reason | None = None
-    """Why nothing is known at this size; ``None``: something is."""
     null_reasons: dict[str, Reason] = {}
 
 
 class SizeRange(Record, frozen=True, kw_only=True):
     """Measured sizes next to each other at which the same candidates may be the cheapest."""
 
-    from_size: Count
-    to_size: Count
+    from_size: Size
+    to_size: Size
     cheapest: str | None
     """``None``: several are left."""
     among: list[str]
+    same_within: Positive | None = None
+    """The relative difference within which all of them cost the same, where that is known."""
 
 
 class Border(Record, frozen=True, kw_only=True):
     """A change of the cheapest candidate between two measured sizes.
 
-    At ``low`` it is surely ``below``, at ``high`` surely ``above``: between them it changes, at
-    about ``estimate``, where lines through the costs cross.
+    At ``low`` it is ``below``, at ``high`` ``above``, each told as surely as an answer is. Between
+    them it changes, at about ``estimate``, where lines through the costs of the two cross. A third
+    candidate that is the cheapest only between sizes that were measured is not seen.
     """
 
     below: str
     above: str
-    low: Count
-    high: Count
+    low: Size
+    high: Size
     estimate: Positive
 
     @property
@@ -83,11 +97,14 @@ class BySize(Record, frozen=True, kw_only=True):
     ranges: list[SizeRange]
     borders: list[Border] = []
     never: list[str] = []
-    """Candidates that are surely not the cheapest at any size that was measured."""
+    """Candidates that were compared at each of these sizes, and are the cheapest at none."""
+    extrapolated: bool = False
+    """Whether so many calls were not measured at every size: later ones are taken to cost what the
+    last of those did."""
 
 
 class Growth(Record, frozen=True, kw_only=True):
-    """Power of the size that a warm call grows with, over the largest sizes."""
+    """Power of the size that a warm call grows with, from the largest size two decades down."""
 
     candidate: str
     exponent: float | None
@@ -110,7 +127,7 @@ class Slice(Record, frozen=True, kw_only=True):
     reference: str | None
     candidates: list[str]
     points: list[SizePoint]
-    """By size."""
+    """By size, those of which nothing could be measured too."""
     by_size: list[BySize]
     growth: list[Growth]
 
@@ -122,12 +139,12 @@ class SweepReport(Record, frozen=True, kw_only=True):
     path: str
     name: str
     """What is swept, as ``--sweep`` names it."""
-    low: Count
-    high: Count
+    low: Size
+    high: Size
     slices: list[Slice]
     """One for each setting of all else that was asked for."""
 
     @property
-    def complete(self) -> bool:
-        """Whether all of it came to its own end."""
-        return all(one.complete for one in self.slices)
+    def points(self) -> list[SizePoint]:
+        """Every size of every slice."""
+        return [point for one in self.slices for point in one.points]

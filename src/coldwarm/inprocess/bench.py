@@ -16,6 +16,7 @@ from coldwarm.contracts import codec
 from coldwarm.contracts.answer import PlanReport
 from coldwarm.contracts.policy import Policy
 from coldwarm.contracts.reasons import RefusedError, because
+from coldwarm.contracts.sweep import SweepReport, SweepRequest
 from coldwarm.errors import ColdwarmError, UsageError
 from coldwarm.functions import values
 from coldwarm.functions.arguments import Call
@@ -25,10 +26,12 @@ from coldwarm.inprocess.bench_result import NOT_ASKED, ShownResult, result_of
 from coldwarm.inprocess.sending import Given, NotCarriedError, count_call, name_of, target_of
 from coldwarm.report import answer_text, plan_document
 from coldwarm.report import bench as bench_text
+from coldwarm.report import sweep as sweep_text
 from coldwarm.report.progress import open_progress
 from coldwarm.report.sentences import with_advice
 from coldwarm.report.shown import PlainConsole
 from coldwarm.runner import temporary
+from coldwarm.runner.functions import sweep
 from coldwarm.runner.functions.bench import FunctionBench
 from coldwarm.runner.functions.candidates import Setting
 from coldwarm.runner.functions.targets import Target, labelled, options
@@ -141,6 +144,16 @@ class CallsPlan(ShownResult):
         return plan_document.document(self.report)
 
 
+@dataclass(frozen=True, repr=False)
+class SizeComparison(ShownResult):
+    """Who is the cheapest at which size: ``report`` is what ``coldwarm bench --sweep`` prints."""
+
+    report: SweepReport
+
+    def _document(self, *, ratios: bool = False) -> Document:  # noqa: ARG002 - it has no others
+        return sweep_text.document(self.report)
+
+
 def _in_python(seconds: float) -> str:
     """Write a time budget as it is given in Python."""
     return f"coldwarm.Benchmark(time_budget_s={seconds:.0f})(…)"
@@ -217,6 +230,73 @@ class Benchmark:
         """
         return self._measure(sys._getframe(1), function, Call(args, kwargs))  # noqa: SLF001 - who calls decides where the function is found
 
+    def sweep(
+        self,
+        functions: Several,
+        make: Callable[[int], tuple[Any, ...]],
+        /,
+        low: int,
+        high: int,
+    ) -> SizeComparison:
+        """Find who is the cheapest at which size: each function is called with ``make(size)``.
+
+        Sizes between ``low`` and ``high`` are chosen by what is not clear yet, until each border is
+        known to 10 % of its size, or the ``time_budget_s`` is over.
+
+        Args:
+            functions: Two or more, in a list, or in a dict by name.
+            make: Returns the arguments for a size.
+            low: The smallest size, from 1.
+            high: The largest one.
+
+        Raises:
+            UsageError: as of a call; or the sizes are not whole numbers, the smaller one first.
+            KeyboardInterrupt: it was interrupted; nothing is left running.
+        """
+        if not all(isinstance(one, int) for one in (low, high)) or not 1 <= low < high:
+            text = f"low={low!r}, high={high!r}: give two whole numbers from 1, the smaller first"
+            raise UsageError(text)
+        caller = sys._getframe(1)  # noqa: SLF001 - as in ``__call__``
+        calls, named = count_call(caller), _named(functions)
+        began_s = _now_s()
+
+        def bench_at(size: int, folder: Path, left_s: float | None) -> Outcome:
+            call = Call(_made(make, size), {})
+            given = [
+                Given(one, call, self._sync, caller.f_globals, calls, name)
+                for name, one in named.items()
+            ]
+            with temporary.made() as work:
+                return self._of_size(given, work, folder, left_s)
+
+        with _ONE_AT_A_TIME, temporary.made() as place:
+            asked = SweepRequest(
+                name="size",
+                low=low,
+                high=high,
+                goal=sweep.GOAL,
+                asked={},
+                identity=sweep.identity(TIME.time()),  # one of its own: nothing goes on with it
+            )
+            folder = self._out_dir or place
+            sweep.prepare(folder, asked)
+            found = sweep.Sizes(sweep.Dimensions("size", low, high), folder, bench_at)
+            left_s = None if self._budget_s is None else self._budget_s - (_now_s() - began_s)
+            try:
+                interrupted = found.measure(left_s)
+            except RefusedError as error:
+                raise UsageError(with_advice(error.reason)) from None
+            if interrupted:
+                raise KeyboardInterrupt
+            report = sweep.report_of(asked, folder, [found.told()])
+        return SizeComparison(codec.without_secrets(report))
+
+    def _of_size(
+        self, given: Sequence[Given], work: Path, folder: Path, left_s: float | None
+    ) -> Outcome:
+        found = _targets(given, work)
+        return self._fresh(found, given[0].call, work, _now_s(), size=(folder, left_s))
+
     def _measure(
         self,
         caller: FrameType,
@@ -240,18 +320,8 @@ class Benchmark:
 
     def _several(self, given: Sequence[Given], work: Path) -> BenchComparison:
         began_s = _now_s()
-        placeholders = [Target(one.label, "", None, one.label) for one in given]
-        found = []
-        for named, one in zip(labelled(placeholders), given, strict=True):
-            try:
-                target = _target(one, work / f"of-{named.label}")
-            except NotCarriedError as error:
-                raise UsageError(f"{named.label}: {with_advice(error.reason)}") from None
-            except RefusedError as error:
-                raise UsageError(with_advice(error.reason)) from None
-            same = target.otherwise and replace(target.otherwise, label=named.label)
-            found.append(replace(target, label=named.label, otherwise=same))
         try:
+            found = _targets(given, work)
             return _comparison_of(self._fresh(found, given[0].call, work, began_s))
         except RefusedError as error:
             raise UsageError(with_advice(error.reason)) from None
@@ -277,24 +347,27 @@ class Benchmark:
             )
         if target is not None:
             try:
-                case = self._fresh([target], given.call, work, began_s, here).cases[0]
+                case = self._fresh([target], given.call, work, began_s, here=here).cases[0]
             except RefusedError as error:
                 why, output = _without_label(error.reason), getattr(error.__cause__, "detail", "")
             except ColdwarmError as error:
                 why = because("stated", text=str(error))
         return result_of(given.name if target is None else target.name, here, case, why, output)
 
-    def _fresh(
+    def _fresh(  # noqa: PLR0913 - what is measured, and where
         self,
         found: Sequence[Target],
         call: Call,
         work: Path,
         began_s: float,
+        *,
         here: InProcess | None = None,
+        size: tuple[Path, float | None] | None = None,
     ) -> Outcome:
         """Measure functions in fresh processes, interleaved.
 
-        ``here``: what this process has shown of the one function that there is.
+        ``here``: what this process has shown of the one function that there is. ``size``: the
+        folder of one size of a sweep, and the seconds that it has.
 
         Raises:
             RefusedError: one of them does not run there.
@@ -310,6 +383,8 @@ class Benchmark:
             max_runs=None if here is None else self._processes,
             timeout_s=self._timeout_s,
         )
+        if size is not None:
+            chosen = sweep.of_one_size(chosen, size[1])
         answer = here.output if here is not None and here.output and here.repeats else None
         console = PlainConsole(stderr=True, quiet=not sys.stderr.isatty())
         with Guard() as guard, open_progress(console) as progress:
@@ -329,10 +404,43 @@ class Benchmark:
                 cold=self._cold,
             )
             measured = FunctionBench(found, setting, chosen, found[0].label, answer)
-            outcome = measured.run(self._out_dir or work / "out", began_s, progress)
+            into = size[0] if size else self._out_dir or work / "out"
+            outcome = measured.run(into, began_s, progress)
         if outcome.interrupted:
             raise KeyboardInterrupt
         return outcome
+
+
+def _made(make: Callable[[int], object], size: int) -> tuple[Any, ...]:
+    """Return the arguments for a size.
+
+    Raises:
+        UsageError: they are no tuple.
+    """
+    made = make(size)
+    if not isinstance(made, tuple):
+        text = f"the function for the arguments returns a {type(made).__name__}; return a tuple"
+        raise UsageError(f"{text}, of one: (x,)")
+    return made
+
+
+def _targets(given: Sequence[Given], work: Path) -> list[Target]:
+    """Return the candidates, each with its arguments in a folder of its own.
+
+    Raises:
+        UsageError: one cannot be had in fresh processes.
+        RefusedError: likewise, for a reason that has its name.
+    """
+    placeholders = [Target(one.label, "", None, one.label) for one in given]
+    found = []
+    for named, one in zip(labelled(placeholders), given, strict=True):
+        try:
+            target = _target(one, work / f"of-{named.label}")
+        except NotCarriedError as error:
+            raise UsageError(f"{named.label}: {with_advice(error.reason)}") from None
+        same = target.otherwise and replace(target.otherwise, label=named.label)
+        found.append(replace(target, label=named.label, otherwise=same))
+    return found
 
 
 def _comparison_of(outcome: Outcome) -> BenchComparison:

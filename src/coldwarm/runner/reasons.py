@@ -220,7 +220,7 @@ _REASONS = {
     "files_of_today": "{file_names}: as it is now on both sides, with the code of each",
     "one_commit": "both sides are the same commit",
     "sweep_size": "{setting_names}",
-    "size_refused": "at size {n_size}: {parts}",
+    "size_refused": "size {n_size} is left out: {parts}",
     "inspecting": "calling each of {candidate_names} twice, to check the answers",
     "unusable": "{label:label}{text}",
     "name_missing": "{label:label}{text}",

@@ -246,8 +246,10 @@ _INTERLEAVING = (
     " in each, one process of every candidate of the same workload, size and dtype for"
     " every cache mode, in random order; warm blocks alternate between live processes in random"
     " order, and the processes that wait are stopped by signal; where no candidate uses more than"
-    " one processor, each turn of blocks runs bound to one, the next turn to the next;"
-    " a user's functions that need the same frameworks are called in turns in one process, too,"
+    " one processor, each turn of blocks runs bound to one, the next turn to the next"
+)
+_TOGETHER = (
+    "; a user's functions that need the same frameworks are called in turns in one process, too,"
     " after its last word of its own"
 )
 
@@ -292,7 +294,7 @@ def _protocol(case: Case, options: Options) -> Protocol:
         warmup_policy=_WARMUP_POLICY,
         allocator="as_it_is",
         cache_settings="keep_all",
-        interleaving=_INTERLEAVING,
+        interleaving=_INTERLEAVING + (_TOGETHER if options.calls_together else ""),
         threads=options.threads,
         affinity=options.affinity,
         environment_variables=_variables(case, options),

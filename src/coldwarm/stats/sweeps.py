@@ -25,7 +25,7 @@ from coldwarm.contracts.reasons import because
 from coldwarm.contracts.sweep import Border, BySize, Growth, SizePoint, SizeRange
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from coldwarm.contracts.answer import Answer, Lead
     from coldwarm.contracts.base import CacheMode, Reading
@@ -40,89 +40,117 @@ _DECADES = 2.0
 _CONFIDENCE = 0.95
 
 
-class Figure(NamedTuple):
+class Measure(NamedTuple):
     """What a candidate is to be cheapest in."""
 
     reading: Reading | None
     calls: int | None
 
 
-def figures(points: Sequence[SizePoint]) -> list[Figure]:
+class Told(NamedTuple):
+    """What is known of a size."""
+
+    among: frozenset[str] = frozenset()
+    """Who may be the cheapest; nobody where nothing is told."""
+    compared: frozenset[str] = frozenset()
+    same_within: float | None = None
+    extrapolated: bool = False
+
+
+def measures(points: Sequence[SizePoint]) -> list[Measure]:
     """Return what the points can tell of: a warm call first, then processes of some calls."""
     told = [one.answer for one in points if one.answer is not None]
     found = []
     if any(_lead(one, WARM) is not None for one in told):
-        found.append(Figure(None, None))
+        found.append(Measure(None, None))
     for reading, mode in MODES.items():
-        if any(one.reading == reading and one.ranges for each in told for one in each.by_calls):
-            found += [Figure(reading, calls) for calls in CALLS]
+        by_calls = [one.reading(reading) for one in told]
+        if any(one is not None and one.ranges for one in by_calls):
+            found += [Measure(reading, calls) for calls in CALLS]
         elif any(_lead(one, mode) is not None for one in told):
-            found.append(Figure(reading, 1))
+            found.append(Measure(reading, 1))
     return found
 
 
-def may_be_cheapest(answer: Answer, figure: Figure) -> frozenset[str]:
-    """Return the candidates that may be the cheapest; none where nothing is told of any."""
-    found = next((one for one in answer.by_calls if one.reading == figure.reading), None)
-    calls = figure.calls
-    for one in found.ranges if found and calls is not None else ():
-        if one.to_calls is None or (calls is not None and calls <= one.to_calls):
-            return frozenset(one.among)
-    lead = _lead(answer, WARM if figure.reading is None else MODES[figure.reading])
-    return _leading(lead) if lead is not None and figure.calls in {None, 1} else frozenset()
+def told(answer: Answer | None, measure: Measure) -> Told:
+    """Return who may be the cheapest at a size."""
+    if answer is None:
+        return Told()
+    if measure.reading is None or measure.calls is None:
+        return _led(_lead(answer, WARM))
+    by = answer.reading(measure.reading)
+    found = by.range_at(measure.calls) if by else None
+    if by is not None and found is not None:
+        names = frozenset(by.candidates)
+        beyond = by.is_extrapolated(measure.calls)
+        return Told(frozenset(found.among), names, found.same_within, beyond)
+    return _led(_lead(answer, MODES[measure.reading])) if measure.calls == 1 else Told()
 
 
 def _lead(answer: Answer, mode: CacheMode) -> Lead | None:
-    return next((one for one in answer.leads if one.mode == mode and one.judged), None)
+    found = answer.lead(mode)
+    return found if found is not None and found.judged else None
 
 
-def _leading(lead: Lead) -> frozenset[str]:
+def _led(lead: Lead | None) -> Told:
     """Return whom no verdict excludes."""
+    if lead is None:
+        return Told()
+    compared = frozenset({lead.baseline, *(one.candidate for one in lead.judged)})
     if lead.fastest is not None:
-        return frozenset({lead.fastest})
+        return Told(frozenset({lead.fastest}), compared)
     left = {one.candidate for one in (*lead.faster, *lead.undecided)}
-    if not lead.faster:
-        left |= {lead.baseline, *(one.candidate for one in lead.same)}
-    return frozenset(left)
+    if lead.faster:
+        return Told(frozenset(left), compared)
+    left |= {lead.baseline, *(one.candidate for one in lead.same)}
+    same = None if lead.undecided else max(one.threshold for one in lead.judged)
+    return Told(frozenset(left), compared, same)
 
 
-def by_size(points: Sequence[SizePoint], figure: Figure) -> BySize:
+def by_size(points: Sequence[SizePoint], measure: Measure) -> BySize:
     """Return which candidate is the cheapest at which sizes, and the borders between them."""
-    told = [
-        (one, may_be_cheapest(one.answer, figure))
-        for one in sorted(points, key=lambda one: one.size)
-        if one.answer is not None
-    ]
-    told = [(one, among) for one, among in told if among]
+    ordered = sorted(points, key=lambda one: one.size)
+    known = {one.size: told(one.answer, measure) for one in ordered}
     ranges = []
-    for among, members in groupby(told, key=lambda pair: pair[1]):
-        sizes = [one.size for one, _ in members]
-        ranges.append(
-            SizeRange(
-                from_size=sizes[0],
-                to_size=sizes[-1],
-                cheapest=min(among) if len(among) == 1 else None,
-                among=sorted(among),
+    # A size of which nothing is told ends a range.
+    for (among, within), members in groupby(
+        ordered, key=lambda one: (known[one.size].among, known[one.size].same_within)
+    ):
+        sizes = [one.size for one in members]
+        if among:
+            ranges.append(
+                SizeRange(
+                    from_size=sizes[0],
+                    to_size=sizes[-1],
+                    cheapest=min(among) if len(among) == 1 else None,
+                    among=sorted(among),
+                    same_within=within,
+                )
             )
-        )
-    left = {name for one in ranges for name in one.among}
-    every = {name for one, _ in told if one.answer for name in one.answer.candidates}
+    seen = [one for one in known.values() if one.among]
+    compared = frozenset.intersection(*(one.compared for one in seen)) if seen else frozenset()
     return BySize(
-        reading=figure.reading,
-        calls=figure.calls,
+        reading=measure.reading,
+        calls=measure.calls,
         ranges=ranges,
-        borders=list(_borders(ranges, [one for one, _ in told], figure)),
-        never=sorted(every - left),
+        borders=list(_borders(ranges, ordered, known, measure)),
+        never=sorted(compared - {name for one in ranges for name in one.among}),
+        extrapolated=any(one.extrapolated for one in seen),
     )
 
 
 def _borders(
-    ranges: Sequence[SizeRange], points: Sequence[SizePoint], figure: Figure
+    ranges: Sequence[SizeRange],
+    points: Sequence[SizePoint],
+    known: Mapping[int, Told],
+    measure: Measure,
 ) -> Iterator[Border]:
+    """Yield the changes between sizes at which both candidates were compared."""
     decided = [one for one in ranges if one.cheapest is not None]
     for before, after in pairwise(decided):
         below, above = before.cheapest, after.cheapest
-        if below is None or above is None or below == above:
+        ends = known[before.to_size].compared & known[after.from_size].compared
+        if below is None or above is None or below == above or not ends >= {below, above}:
             continue
         within = [one for one in points if before.to_size <= one.size <= after.from_size]
         yield Border(
@@ -130,16 +158,16 @@ def _borders(
             above=above,
             low=before.to_size,
             high=after.from_size,
-            estimate=_crossing(within, below, above, figure),
+            estimate=_crossing(within, below, above, measure),
         )
 
 
-def _crossing(points: Sequence[SizePoint], below: str, above: str, figure: Figure) -> float:
+def _crossing(points: Sequence[SizePoint], below: str, above: str, measure: Measure) -> float:
     """Return the size at which a line through the log-ratios of two neighbours is 0."""
     known = [
         (math.log(one.size), math.log(ours / theirs))
         for one in points
-        for ours, theirs in [(cost_s(one, below, figure), cost_s(one, above, figure))]
+        for ours, theirs in [(cost_s(one, below, measure), cost_s(one, above, measure))]
         if ours and theirs
     ]
     for (first, before), (second, after) in pairwise(known):
@@ -148,15 +176,15 @@ def _crossing(points: Sequence[SizePoint], below: str, above: str, figure: Figur
     return math.sqrt(points[0].size * points[-1].size)
 
 
-def cost_s(point: SizePoint, candidate: str, figure: Figure) -> float | None:
+def cost_s(point: SizePoint, candidate: str, measure: Measure) -> float | None:
     """Return the seconds of a warm call, or of a process of so many calls, as medians have it."""
     call = point.call.get(candidate)
-    if figure.calls is None or figure.reading is None:
+    if measure.calls is None or measure.reading is None:
         return call.median if call else None
-    start = point.start.get(MODES[figure.reading], {}).get(candidate)
-    if start is None or (call is None and figure.calls > 1):
+    start = point.start.get(MODES[measure.reading], {}).get(candidate)
+    if start is None or (call is None and measure.calls > 1):
         return None
-    return start.median + (figure.calls - 1) * (call.median if call else 0.0)
+    return start.median + (measure.calls - 1) * (call.median if call else 0.0)
 
 
 def growth(points: Sequence[SizePoint], candidate: str) -> Growth:
@@ -201,7 +229,8 @@ _DIGITS = 3
 def grid(low: int, high: int) -> list[int]:
     """Return the coarse grid: both ends first, then the middle, so that an early end leaves all."""
     n = max(1, math.ceil(math.log(high / low) / math.log(_STEP) - 1e-9))
-    sizes = sorted({rounded(low * (high / low) ** (at / n)) for at in range(n + 1)} | {low, high})
+    inner = {rounded(low * (high / low) ** (at / n)) for at in range(1, n)}
+    sizes = [low, *sorted(inner - {low, high}), high]
     ordered = [sizes[0], sizes[-1]]
     gaps = [(0, len(sizes) - 1)]
     while gaps:
@@ -229,7 +258,7 @@ def next_size(points: Sequence[SizePoint], low: int, high: int, goal: float) -> 
     for size in grid(low, high):
         if size not in measured:
             return size
-    found = [by_size(points, figure) for figure in figures(points)]
+    found = [by_size(points, measure) for measure in measures(points)]
     for one in found:  # a warm call first
         wide = [border for border in one.borders if border.half_width > goal]
         for border in sorted(wide, key=lambda border: -border.half_width):
@@ -249,33 +278,39 @@ def _within(border: Border, points: Sequence[SizePoint], goal: float) -> int | N
     if not inner:
         width = math.log(border.high / border.low)
         at = math.log(border.estimate / border.low) / width
-        return rounded(border.low * math.exp(width * min(max(at, 0.25), 0.75)))
+        return _between(border.low, border.high, min(max(at, 0.25), 0.75))
     low, high = max(
         (border.low, min(inner)), (max(inner), border.high), key=lambda gap: gap[1] / gap[0]
     )
-    return rounded(math.sqrt(low * high)) if high / low > 1 + goal / 2 else None
+    return _between(low, high, 0.5) if high / low > 1 + goal / 2 else None
+
+
+def _between(low: int, high: int, at: float) -> int | None:
+    """Return a size at a share of the way in the logarithm; ``None``: none lies between."""
+    size = rounded(low * (high / low) ** at)
+    return min(max(size, low + 1), high - 1) if high - low > 1 else None
 
 
 def _hiding(points: Sequence[SizePoint], found: Sequence[BySize]) -> Iterator[int]:
     """Yield the middles of gaps whose ends agree, but could hold two borders."""
     ordered = sorted((one for one in points if one.answer is not None), key=lambda one: one.size)
     for one in found:
-        figure = Figure(one.reading, one.calls)
+        measure = Measure(one.reading, one.calls)
         gaps = []
         for before, after in pairwise(ordered):
             width = math.log(after.size / before.size)
-            room = _STEEPEST * width - _least_distance(before, after, figure)
+            room = _STEEPEST * width - _least_distance(before, after, measure)
             if width > math.log(2) and room > 0:
                 gaps.append((room, rounded(math.sqrt(before.size * after.size))))
         yield from (size for _, size in sorted(gaps, reverse=True))
 
 
-def _least_distance(before: SizePoint, after: SizePoint, figure: Figure) -> float:
+def _least_distance(before: SizePoint, after: SizePoint, measure: Measure) -> float:
     """Return by how much the log-ratios of the cheapest and the next one change there at least.
 
     To cross 0 and come back. Infinite where two sizes do not agree on the cheapest.
     """
-    first, second = _costs(before, figure), _costs(after, figure)
+    first, second = _costs(before, measure), _costs(after, measure)
     names = [name for name in first if name in second]
     if len(names) <= 1:
         return math.inf
@@ -289,7 +324,7 @@ def _least_distance(before: SizePoint, after: SizePoint, figure: Figure) -> floa
     )
 
 
-def _costs(point: SizePoint, figure: Figure) -> dict[str, float]:
+def _costs(point: SizePoint, measure: Measure) -> dict[str, float]:
     names = point.answer.candidates if point.answer is not None else []
-    known = {name: cost_s(point, name, figure) for name in names}
+    known = {name: cost_s(point, name, measure) for name in names}
     return {name: cost for name, cost in known.items() if cost}

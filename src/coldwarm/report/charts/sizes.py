@@ -93,7 +93,7 @@ def curves(report: SweepReport, one: Slice, width: int = WIDTH) -> Chart | None:
         title=f"Warm call by {report.name}",
         caption=(
             "Medians of processes, both axes logarithmic, with the range of what was seen, or its "
-            "95 % interval from five processes on. The lowest line is the cheapest."
+            "95 % interval from five processes on."
         ),
         alt=f"Warm call by {report.name} of {', '.join(known)}.",
         spec={
@@ -157,8 +157,9 @@ def decisions(report: SweepReport, one: Slice, width: int = WIDTH) -> Chart | No
         title=f"The cheapest by {report.name} and calls",
         caption=(
             "Find your size and your number of calls in one process: the colour is the candidate "
-            "with which the process costs least in all; grey is where more than one may be. Edges "
-            "are straight between the sizes that were measured."
+            "with which the process costs least in all; grey is where more than one may be. "
+            f"Measured were {_measured(one)}; between these, edges are taken to be straight. Calls "
+            "beyond those that were measured are taken to cost what the last of those did."
         ),
         alt=f"The cheapest candidate by {report.name} and number of calls.",
         spec={
@@ -222,12 +223,15 @@ def _edges(ranges: _Ranges) -> Iterator[_Edge]:
     yield from pairwise([*(begin for begin, _ in ranges), _MOST_CALLS])
 
 
+def _measured(one: Slice) -> str:
+    return ", ".join(f"{point.size:,}" for point in one.points if point.answer is not None)
+
+
 def _ranges(point: SizePoint, reading: Reading) -> _Ranges:
     """Return from which number of calls on who is the cheapest; the same name never twice."""
-    by_calls = point.answer.by_calls if point.answer else []
-    told = next((one.ranges for one in by_calls if one.reading == reading), [])
+    by = point.answer.reading(reading) if point.answer else None
     found: _Ranges = []
-    for one in told:
+    for one in by.ranges if by else ():
         name = one.cheapest or _CANNOT_TELL
         if one.from_calls < _MOST_CALLS and (not found or found[-1][1] != name):
             found.append((one.from_calls, name))

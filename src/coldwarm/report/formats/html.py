@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -250,18 +250,16 @@ def _of_both(comparison: RunComparison, sides: tuple[Measured, Measured]) -> Ite
 def _swept(report: SweepReport, name: str) -> dict[str, bytes]:
     """Return the page of a sweep."""
     _begin()
-    drawn = []
+    told, drawn = [], []
     for number, one in enumerate(report.slices):
-        made = of_charts(
-            partial(sizes.charts, report, one),
-            sweep.title(report, one),
-            f"s{number}",
-            "measured here",
-            {each: look.colour for each, look in looks(map(shown, one.candidates)).items()},
-        )
-        drawn += [replace(each, before=tuple(sweep.blocks_of(report, one))) for each in made]
+        heading = sweep.title(report, one)
+        colours = {each: look.colour for each, look in looks(map(shown, one.candidates)).items()}
+        draw = partial(sizes.charts, report, one)
+        made = list(of_charts(draw, heading, f"s{number}", "measured here", colours))
+        told.append((heading, f"t{number}", tuple(sweep.blocks_of(report, one)), made))
+        drawn += made
     named = {"title": f"coldwarm: the cheapest by {report.name}", "subtitle": report.path}
-    return {name: template.filled("sweep.html.j2", drawn, **named).encode()}
+    return {name: template.filled("sweep.html.j2", drawn, told=told, **named).encode()}
 
 
 FORMAT = Format(

@@ -39,8 +39,16 @@ def _compared(
 
 
 def _swept(report: SweepReport, _name: str) -> dict[str, bytes]:
-    """Return the figures of a sweep."""
-    return {f"{name}.png": drawing.png(chart) for name, chart in sizes.named(report)}
+    """Return the figures of a sweep.
+
+    Raises:
+        UsageError: there is nothing to draw.
+    """
+    drawn = {f"{name}.png": drawing.png(chart) for name, chart in sizes.named(report)}
+    if not drawn:
+        text = "no warm calls were measured that a figure could show: `coldwarm show` has the rest"
+        raise UsageError(text)
+    return drawn
 
 
 FORMAT = Format(suffix="", files=_files, compared=_compared, swept=_swept)

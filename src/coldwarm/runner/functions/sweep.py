@@ -3,47 +3,71 @@
 from __future__ import annotations
 
 import ast
+import hashlib
+import json
 import math
 import re
 import time
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from coldwarm.contracts import codec
+from coldwarm.contracts.base import WARM
+from coldwarm.contracts.environment import fingerprint
 from coldwarm.contracts.reasons import RefusedError, because
-from coldwarm.contracts.sweep import SizePoint, Slice, SweepReport, SweepRequest
+from coldwarm.contracts.sweep import FILE, SizePoint, Slice, SweepReport, SweepRequest
 from coldwarm.errors import RunDirectoryError, UsageError, storage_error
-from coldwarm.runner import recompute
+from coldwarm.runner import environment, recompute
+from coldwarm.runner.case_list import COLD
 from coldwarm.runner.directory import refuse_content
 from coldwarm.runner.functions import bench
+from coldwarm.runner.functions.targets import parse_inputs
+from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.ledger import Listener
 from coldwarm.runner.results import INDEX
 from coldwarm.stats import answers, sweeps
+from coldwarm.stats.selection import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult, SuiteResult
+    from coldwarm.runner.case_list import Options
     from coldwarm.runner.functions.targets import Request
     from coldwarm.runner.suite import Outcome
 
-REQUEST = "sweep.json"
+    Fixed = Mapping[str, int | Literal["all"]]
+
 GOAL = 0.1
-_OF_ONE_SIZE: dict[str, Any] = {
-    "time_budget_s": None,
-    "min_runs": 2,
-    "max_runs": 6,
-    "blocks": 8,
-    "calls_together": False,
-}
-"""Another size tells more of a border than a finer ratio does, so each has few rounds, until who is
-the cheapest is clear, or it will hardly be."""
+_BLOCKS = 8
+_ROUNDS = {True: (3, 6), False: (2, 6)}
+"""Of each size at least and at most, with starts and warm calls, and with one of them: who is the
+cheapest by calls needs three. Another size tells more of a border than a finer ratio does."""
 THREADS = "threads"
-_WRITE = "write n=1e2:1e6, and n in an --input: x=f64[n,20]; k=8,64 tries both"
+_WRITE = "write n=1e2:1e6, and n in an --input: x=f64[n,20]"
 _LARGEST = 2**31
 _OPERATIONS = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv)
+
+
+def of_one_size(options: Options, left_s: float | None) -> Options:
+    """Return the options of the bench of one size: rounds until it is clear who is the cheapest."""
+    modes = set(options.cache_modes)
+    least, most = _ROUNDS[WARM in modes and bool(modes & set(COLD))]
+    threshold = options.decide or 0.0
+    return replace(
+        options,
+        time_budget_s=left_s,
+        min_runs=least,
+        max_runs=most,
+        blocks=_BLOCKS,
+        calls_together=False,
+        # Verdicts alone count, also within a time budget.
+        limits={"cold": threshold, "warm": threshold},
+    )
 
 
 class Dimensions(NamedTuple):
@@ -57,9 +81,9 @@ class Dimensions(NamedTuple):
     @property
     def slices(self) -> list[dict[str, int | Literal["all"]]]:
         """Every setting of what is not the range."""
-        return [
-            dict(zip(self.fixed, values, strict=True)) for values in product(*self.fixed.values())
-        ]
+        names = sorted(self.fixed)
+        values = product(*(self.fixed[name] for name in names))
+        return [dict(zip(names, one, strict=True)) for one in values]
 
 
 def parse(texts: Sequence[str]) -> Dimensions:
@@ -81,13 +105,15 @@ def parse(texts: Sequence[str]) -> Dimensions:
             ranges[name] = _whole(text, low), _whole(text, high)
         else:
             fixed[name] = [_setting(text, name, one) for one in what.split(",")]
+            if len(set(fixed[name])) < len(fixed[name]):
+                raise UsageError(f"--sweep {text!r} has a value twice; leave one")
     if len(ranges) != 1:
-        what = "has no range" if not ranges else f"has {len(ranges)} ranges"
-        raise UsageError(f"--sweep {what}, of one; {_WRITE}")
-    [(name, (low_, high_))] = ranges.items()
-    if low_ >= high_:
-        raise UsageError(f"--sweep {name}: {low_} is not below {high_}; {_WRITE}")
-    return Dimensions(name, low_, high_, fixed)
+        what = f"--sweep needs one range, and {len(ranges)} are given"
+        raise UsageError(f"{what}; {_WRITE}, and a list for all else: k=8,64")
+    [(name, (first, last))] = ranges.items()
+    if first >= last:
+        raise UsageError(f"--sweep {name}: {first} is not below {last}; {_WRITE}")
+    return Dimensions(name, first, last, fixed)
 
 
 def _setting(text: str, name: str, part: str) -> int | Literal["all"]:
@@ -105,62 +131,74 @@ def _whole(text: str, part: str) -> int:
     return int(value)
 
 
-def inputs_at(inputs: Sequence[str], name: str, size: int) -> list[str]:
-    """Return the inputs with a number in the place of a name, in shapes and as values.
+def inputs_at(inputs: Sequence[str], values: Mapping[str, int]) -> list[str]:
+    """Return the inputs with numbers in the place of names, in shapes and as values.
 
     A length may be computed, such as ``2*n`` or ``n//4+1``.
 
     Raises:
-        UsageError: none has the name, or a length is not one.
+        UsageError: a name is in none, or a length is not one.
     """
-    found = [_at(one, name, size) for one in inputs]
-    if found == list(inputs):
-        raise UsageError(f"--sweep {name}: no --input has {name}; {_WRITE}")
-    return found
+    for name in values:
+        if not any(_names(what, name) for what in (one.partition("=")[2] for one in inputs)):
+            raise UsageError(f"--sweep {name}: no --input has {name}; {_WRITE}")
+    return [_at(one, values) for one in inputs]
 
 
-def _at(text: str, name: str, size: int) -> str:
+def _names(what: str, name: str) -> bool:
+    """Say whether a name stands in a shape, or in a value that is no text."""
+    return not _is_text(what) and re.search(rf"\b{name}\b", what) is not None
+
+
+def _is_text(what: str) -> bool:
+    return what[:1] in {"'", '"'}
+
+
+def _at(text: str, values: Mapping[str, int]) -> str:
     label, equals, what = text.partition("=")
-    if not re.search(rf"\b{name}\b", what):
+    if not any(_names(what, name) for name in values):
         return text
     if "[" not in what:
-        return f"{label}{equals}{_length(text, what, name, size)}"
+        return f"{label}{equals}{_length(text, what, values)}"
     shapes = re.sub(
-        r"\[([^\]]*)\]",
-        lambda shape: "[" + ",".join(_lengths(text, shape[1], name, size)) + "]",
-        what,
+        r"\[([^\]]*)\]", lambda shape: f"[{','.join(_lengths(text, shape[1], values))}]", what
     )
     return f"{label}{equals}{shapes}"
 
 
-def _lengths(text: str, inside: str, name: str, size: int) -> Iterator[str]:
+def _lengths(text: str, inside: str, values: Mapping[str, int]) -> Iterator[str]:
     for part in inside.split(","):
-        yield str(_length(text, part, name, size)) if part.strip() else ""
+        yield str(_length(text, part, values)) if part.strip() else ""
 
 
-def _length(text: str, part: str, name: str, size: int) -> int:
+def _length(text: str, part: str, values: Mapping[str, int]) -> int:
+    told = part.strip()
     try:
-        value = _value(ast.parse(part.strip(), mode="eval").body, name, size)
-    except (SyntaxError, ValueError, ZeroDivisionError):
-        raise UsageError(f"--input {text!r}: {part.strip()!r} is no length; {_WRITE}") from None
+        value = _value(ast.parse(told, mode="eval").body, values)
+    except (SyntaxError, ValueError, ZeroDivisionError, MemoryError, RecursionError):
+        allowed = "whole numbers, names of --sweep, and + - * //"
+        raise UsageError(
+            f"--input {text!r}: {told:.40} is no length; it may have {allowed}"
+        ) from None
     if value < 0:
-        raise UsageError(f"--input {text!r}: {part.strip()} is {value} at {name}={size}")
+        at = ", ".join(f"{name}={number}" for name, number in values.items())
+        raise UsageError(f"--input {text!r}: {told} is {value} at {at}")
     return value
 
 
-def _value(node: ast.expr, name: str, size: int) -> int:
+def _value(node: ast.expr, values: Mapping[str, int]) -> int:
     """Compute a length.
 
     Raises:
-        ValueError: it has something else than whole numbers, the name, and + - * //.
+        ValueError: it has something else than whole numbers, the names, and + - * //.
     """
     match node:
         case ast.Constant(value=int(value)):
             return value
-        case ast.Name(id=known) if known == name:
-            return size
+        case ast.Name(id=known) if known in values:
+            return values[known]
         case ast.BinOp(left=left, op=op, right=right) if isinstance(op, _OPERATIONS):
-            first, second = _value(left, name, size), _value(right, name, size)
+            first, second = _value(left, values), _value(right, values)
             match op:
                 case ast.Add():
                     return first + second
@@ -177,12 +215,10 @@ class Ended(NamedTuple):
 
     report: SweepReport
     interrupted: bool
-    n_failed: int
-    """Candidates that failed, over all sizes."""
 
 
 @dataclass(frozen=True)
-class Sweep:
+class SizeSweep:
     """A sweep of sizes in a request's inputs."""
 
     request: Request
@@ -199,146 +235,196 @@ class Sweep:
         Raises:
             UsageError: a candidate, an input or a commit is not what it should be.
             RunDirectoryError: the directory holds something else.
-            RefusedError: no size could be measured.
+            RefusedError: none of the first sizes could be measured.
             StorageError: a file could not be written.
         """
         began_s = time.perf_counter()
-        self._prepare(out_dir)
+        self._refuse_wrong()
+        asked = self.written()
+        prepare(out_dir, asked)
         slices = self.dimensions.slices
         made: list[Slice] = []
-        n_failed, interrupted = 0, False
         for place, fixed in enumerate(slices):
             left_s = None
             if self.budget_s is not None:
                 left_s = (self.budget_s - (time.perf_counter() - began_s)) / (len(slices) - place)
-            sizes = _Sizes(self, _folder(out_dir, fixed), fixed, listener or Listener())
-            interrupted = not interrupted and sizes.measure(left_s)
-            n_failed += sizes.n_failed
-            made.append(sizes.told(complete=not interrupted))
+            sizes = Sizes(
+                self.dimensions,
+                _folder(out_dir, fixed),
+                partial(self._bench, fixed, listener),
+                fixed=fixed,
+                goal=self.goal,
+                listener=listener or Listener(),
+                may_all_fail=any(point.answer for one in made for point in one.points),
+            )
+            interrupted = sizes.measure(left_s)
+            made.append(sizes.told())
             if interrupted:
-                break
-        return Ended(_report(self.written(), out_dir, made), interrupted, n_failed)
+                return Ended(report_of(asked, out_dir, made), interrupted=True)
+        return Ended(report_of(asked, out_dir, made), interrupted=False)
 
-    def at(self, size: int, fixed: Mapping[str, int | Literal["all"]]) -> Request:
-        """Return the bench of one size.
+    def _bench(
+        self,
+        fixed: Fixed,
+        listener: Listener | None,
+        size: int,
+        folder: Path,
+        left_s: float | None,
+    ) -> Outcome:
+        return bench.run(self.at(size, fixed, left_s), folder, listener=listener)
+
+    def at(self, size: int, fixed: Fixed, left_s: float | None = None) -> Request:
+        """Return the bench of one size, which has so many seconds.
 
         Raises:
-            UsageError: an input has not what is swept, or a length is none.
+            UsageError: no input has what is swept, or a length is none.
         """
-        options = replace(self.request.options, **_OF_ONE_SIZE)
-        inputs: Sequence[str] = self.request.inputs
-        for name, value in {**fixed, self.dimensions.name: size}.items():
-            if name == THREADS:
-                options = replace(options, threads=None if value == "all" else int(value))
-            else:
-                inputs = inputs_at(inputs, name, int(value))
+        options = of_one_size(self.request.options, left_s)
+        values = {**fixed, self.dimensions.name: size}
+        if (threads := values.pop(THREADS, None)) is not None:
+            options = replace(options, threads=None if threads == "all" else int(threads))
+        inputs = inputs_at(self.request.inputs, {name: int(one) for name, one in values.items()})
         return replace(self.request, inputs=inputs, options=options)
 
     def written(self) -> SweepRequest:
         """Return what was asked for."""
         name, low, high, fixed = self.dimensions
+        asked = _as_written(self.request.asked())
+        options = {**of_one_size(self.request.options, None).asked(), "option_origins": None}
+        files = {
+            one.path.name: hashlib.sha256(one.path.read_bytes()).hexdigest()
+            for one in self.request.parsed()
+            if one.path is not None
+        }
+        here = fingerprint(environment.collect())
         return SweepRequest(
             name=name,
             low=low,
             high=high,
             fixed={key: list(values) for key, values in fixed.items()},
             goal=self.goal,
-            asked=_as_written(self.request.asked()),
+            asked={} if self.request.options.leave_out_private else asked,
+            identity=identity(asked, options, files, here),
         )
 
-    def _prepare(self, out_dir: Path) -> None:
-        """Write what is asked for, or see that the same was.
+    def _refuse_wrong(self) -> None:
+        """Refuse a size of the grid whose inputs are none, before anything is measured.
 
         Raises:
-            UsageError: an input has not the dimension.
-            RunDirectoryError: the directory holds something else.
-            StorageError: it cannot be written.
+            UsageError: there is one.
         """
         for fixed in self.dimensions.slices:
-            self.at(self.dimensions.low, fixed)
-        path = out_dir / REQUEST
-        if path.is_file():
-            if codec.load_as(SweepRequest, path) != codec.without_secrets(self.written()):
-                text = f"{out_dir} holds another sweep; name another --out"
-                raise RunDirectoryError(text)
-            return
-        refuse_content(out_dir)
-        try:
-            out_dir.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(codec.encode(codec.without_secrets(self.written())))
-        except OSError as error:
-            raise storage_error(path, error) from error
+            for size in sweeps.grid(self.dimensions.low, self.dimensions.high):
+                parse_inputs(self.at(size, fixed).inputs)
+
+
+def identity(*facts: object) -> str:
+    """Return the hash of all that the figures of a sweep depend on, and of coldwarm."""
+    text = json.dumps([*facts, harness_sha256()], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def prepare(out_dir: Path, asked: SweepRequest) -> None:
+    """Write what a sweep was asked for, or see that the same was.
+
+    Raises:
+        RunDirectoryError: the directory holds something else.
+        StorageError: it cannot be written.
+    """
+    path, asked = out_dir / FILE, codec.without_secrets(asked)
+    if path.is_file():
+        if codec.load_as(SweepRequest, path) != asked:
+            text = (
+                f"{out_dir} holds another sweep, or its functions, options or machine have changed"
+            )
+            raise RunDirectoryError(f"{text}; name another --out")
+        return
+    refuse_content(out_dir)
+    unfinished = path.with_name(f".{FILE}.unfinished")
+    try:
+        out_dir.mkdir(parents=True, exist_ok=True)
+        unfinished.write_bytes(codec.encode(asked))
+        unfinished.replace(path)
+    except OSError as error:
+        raise storage_error(path, error) from error
 
 
 @dataclass
-class _Sizes:
-    """The sizes of one slice of a sweep."""
+class Sizes:
+    """The sizes of a sweep, while all else stays as it is."""
 
-    sweep: Sweep
+    dimensions: Dimensions
     folder: Path
-    fixed: Mapping[str, int | Literal["all"]]
-    listener: Listener
+    bench: Callable[[int, Path, float | None], Outcome]
+    """Measures one size into a folder, within so many seconds."""
+    fixed: Fixed = field(default_factory=dict)
+    goal: float = GOAL
+    listener: Listener = field(default_factory=Listener)
+    may_all_fail: bool = False
+    """Whether it is no error that none of the sizes of the grid can be measured."""
     points: dict[int, SizePoint] = field(default_factory=dict)
-    n_failed: int = 0
 
     def __post_init__(self) -> None:
         """Take up what lies in the folder."""
-        name = self.sweep.dimensions.name
-        self.points = {one.size: one for one in _read_points(self.folder, name)}
+        self.points = _read_points(self.folder, self.dimensions.name)
 
     def measure(self, left_s: float | None) -> bool:
         """Measure until nothing is open or the time is over; say whether it was interrupted.
 
         Raises:
-            As ``Sweep.run`` does.
+            RefusedError: none of the sizes of the grid can be measured; the last one's reason.
         """
         ends_s = math.inf if left_s is None else time.perf_counter() + left_s
-        dearest_s = 0.0
+        dearest_s = max((one.wall_s for one in self.points.values()), default=0.0)
         while (size := self._next()) is not None:
             begun_s = time.perf_counter()
-            if self.points and begun_s + dearest_s >= ends_s:
-                break
-            outcome = self._bench(size)
-            dearest_s = max(dearest_s, time.perf_counter() - begun_s)
-            if outcome is not None and outcome.interrupted:
+            if begun_s + dearest_s >= ends_s:
+                return False
+            if self._bench(size, None if left_s is None else ends_s - begun_s):
                 return True
+            dearest_s = max(dearest_s, time.perf_counter() - begun_s)
         return False
 
-    def told(self, *, complete: bool) -> Slice:
+    def told(self) -> Slice:
         """Return what is known of the slice."""
-        complete = complete and self._next() is None
-        known = [one for one in self.points.values() if one.answer is not None]
-        return _slice(self.folder, self.fixed, known, complete=complete)
+        points = list(self.points.values())
+        return _slice(self.folder, self.fixed, points, complete=self._next() is None)
 
-    def _bench(self, size: int) -> Outcome | None:
-        name = self.sweep.dimensions.name
+    def _bench(self, size: int, left_s: float | None) -> bool:
+        """Measure a size; say whether it was interrupted. What was cut short does not count."""
+        begun_s = time.perf_counter()
+        name = self.dimensions.name
         place = _free(self.folder / f"{name}={size}")
         shown = {**self.fixed, name: size}
-        self.listener.note(
-            because("sweep_size", setting_names=[f"{k} = {v}" for k, v in shown.items()])
-        )
+        named = [f"{key} = {value}" for key, value in shown.items()]
+        self.listener.note(because("sweep_size", setting_names=named))
         try:
-            outcome = bench.run(self.sweep.at(size, self.fixed), place, listener=self.listener)
+            outcome = self.bench(size, place, left_s)
+        except KeyboardInterrupt:
+            return True
         except RefusedError as error:
-            self.points[size] = SizePoint(
-                size=size, path="", answer=None, wall_s=0.0, reason=error.reason
-            )
-            if all(one.answer is None for one in self.points.values()) and len(self.points) > 1:
-                raise
+            self.points[size] = _nothing(size, error.reason)
+            self._refuse_all(error)
             self.listener.note(because("size_refused", error.reason, n_size=size))
-            return None
-        self.points[size] = _point(size, place, outcome.suite, outcome.cases)
-        self.n_failed += outcome.suite.n_failed
-        return outcome
+            return False
+        is_over = left_s is not None and time.perf_counter() - begun_s >= left_s
+        if not outcome.interrupted and (_is_whole(outcome.cases) or not is_over):
+            self.points[size] = _point(size, place, outcome.suite, outcome.cases)
+        return outcome.interrupted
+
+    def _refuse_all(self, error: RefusedError) -> None:
+        """Give up where every size of the grid is refused."""
+        tried = self.points.keys() >= {*sweeps.grid(self.dimensions.low, self.dimensions.high)}
+        if tried and not self.may_all_fail and not any(one.answer for one in self.points.values()):
+            raise error
 
     def _next(self) -> int | None:
         """Return the size to measure next; one that was refused counts as measured."""
-        asked = self.sweep.dimensions
         known = list(self.points.values())
-        return sweeps.next_size(known, asked.low, asked.high, self.sweep.goal)
+        return sweeps.next_size(known, self.dimensions.low, self.dimensions.high, self.goal)
 
 
-def _folder(out_dir: Path, fixed: Mapping[str, int | Literal["all"]]) -> Path:
+def _folder(out_dir: Path, fixed: Fixed) -> Path:
     named = ",".join(f"{name}={value}" for name, value in fixed.items())
     return out_dir / named if named else out_dir
 
@@ -357,6 +443,10 @@ def _free(place: Path) -> Path:
     return found
 
 
+def _nothing(size: int, reason: Reason) -> SizePoint:
+    return SizePoint(size=size, path="", answer=None, wall_s=0.0, null_reasons={"answer": reason})
+
+
 def _point(size: int, path: Path, suite: SuiteResult, cases: Sequence[CaseResult]) -> SizePoint:
     """Return what a bench says of its size."""
     known = [case for case in cases if case.control_of is None]
@@ -371,13 +461,14 @@ def _point(size: int, path: Path, suite: SuiteResult, cases: Sequence[CaseResult
         answer=answers.answer(known),
         call={case.candidate: case.warm.call_s for case in known if case.warm and case.warm.call_s},
         start=start,
+        n_failed=suite.n_failed,
         wall_s=suite.wall_s,
     )
 
 
 def is_sweep(folder: Path) -> bool:
     """Say whether a folder holds a sweep."""
-    return (folder / REQUEST).is_file()
+    return (folder / FILE).is_file()
 
 
 def read(folder: Path) -> SweepReport:
@@ -387,56 +478,65 @@ def read(folder: Path) -> SweepReport:
         UsageError: there is no sweep.
         ContractError: a file does not keep its contract, or says what its observations do not.
     """
-    path = folder / REQUEST
-    if not path.is_file():
+    if not is_sweep(folder):
         raise UsageError(f"{folder} holds no sweep; name the --out of a bench with --sweep")
-    asked = codec.load_as(SweepRequest, path)
+    asked = codec.load_as(SweepRequest, folder / FILE)
     swept = Dimensions(asked.name, asked.low, asked.high, asked.fixed)
     made = []
     for fixed in swept.slices:
         place = _folder(folder, fixed)
-        points = [*_read_points(place, asked.name)]
+        points = [*_read_points(place, asked.name).values()]
         complete = sweeps.next_size(points, asked.low, asked.high, asked.goal) is None
         made.append(_slice(place, fixed, points, complete=complete))
-    return _report(asked, folder, made)
+    return report_of(asked, folder, made)
 
 
-def _read_points(folder: Path, name: str) -> Iterator[SizePoint]:
-    named = re.compile(rf"{re.escape(name)}=(\d+)(?:-\d+)?")
+def _read_points(folder: Path, name: str) -> dict[int, SizePoint]:
+    """Return what was measured to its end, by size; of two of a size the later one."""
+    named = re.compile(rf"{re.escape(name)}=([1-9]\d*)(?:-\d+)?")
+    found = {}
     for place in sorted(folder.glob(f"{name}=*")):
-        found = named.fullmatch(place.name)
-        if found and (place / INDEX).is_file():
+        told = named.fullmatch(place.name)
+        if told and (place / INDEX).is_file():
             run = recompute.read_run(place)
-            yield _point(int(found[1]), place, run.suite, run.cases)
+            if run.suite.complete and _is_whole(run.cases):
+                found[int(told[1])] = _point(int(told[1]), place, run.suite, run.cases)
+    return found
 
 
-def _slice(
-    folder: Path,
-    fixed: Mapping[str, int | Literal["all"]],
-    points: Sequence[SizePoint],
-    *,
-    complete: bool,
-) -> Slice:
+def _is_whole(cases: Sequence[CaseResult]) -> bool:
+    """Say whether every candidate that did not fail has its first rounds: time was not short."""
+    least = min(fewest for fewest, _ in _ROUNDS.values())
+    seen = [
+        one
+        for case in cases
+        if case.status != "failed"
+        for mode in case.protocol.cache_modes
+        for one in [len(counted(case.observations, mode))]
+    ]
+    return bool(seen) and min(seen) >= least
+
+
+def _slice(folder: Path, fixed: Fixed, points: Sequence[SizePoint], *, complete: bool) -> Slice:
     ordered = sorted(points, key=lambda one: one.size)
-    names = list(
-        dict.fromkeys(name for one in ordered if one.answer for name in one.answer.candidates)
-    )
-    baselines = [one.answer.baseline for one in ordered if one.answer]
+    known = [one.answer for one in ordered if one.answer is not None]
+    names = list(dict.fromkeys(name for one in known for name in one.candidates))
     warm = any(one.call for one in ordered)
     return Slice(
         path=str(folder),
         fixed=dict(fixed),
         complete=complete,
         wall_s=sum(one.wall_s for one in ordered),
-        reference=baselines[0] if baselines else None,
+        reference=next((one.baseline for one in known if one.baseline), None),
         candidates=names,
         points=ordered,
-        by_size=[sweeps.by_size(ordered, figure) for figure in sweeps.figures(ordered)],
+        by_size=[sweeps.by_size(ordered, measure) for measure in sweeps.measures(ordered)],
         growth=[sweeps.growth(ordered, name) for name in names] if warm else [],
     )
 
 
-def _report(asked: SweepRequest, folder: Path, slices: Sequence[Slice]) -> SweepReport:
+def report_of(asked: SweepRequest, folder: Path, slices: Sequence[Slice]) -> SweepReport:
+    """Return the report of slices that were measured."""
     return SweepReport(
         path=str(folder), name=asked.name, low=asked.low, high=asked.high, slices=list(slices)
     )
