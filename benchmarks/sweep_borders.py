@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.table import Table
 from tests.stats.sizes import Pair, swept
 
-from coldwarm.runner.functions import sweep
+from coldwarm.runner import sweep_results
 from coldwarm.stats import sweeps
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def real(name: str, times: int) -> dict[str, Any]:
             ]
             command += ["--time-budget", f"{SECONDS}s", "--out", "out"]
             tools.ask(command, folder)
-            report = sweep.read(folder / "out")
+            report = sweep_results.read(folder / "out")
         told = report.slices[0].by_size
         found.append(told[0].borders if told else [])
         print(f"{name}, {number + 1} of {times}: {_shown(found[-1])}", file=sys.stderr)

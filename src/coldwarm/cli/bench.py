@@ -15,12 +15,14 @@ from coldwarm.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from coldwarm.contracts.bench import BenchReport
     from coldwarm.contracts.policy import Failing, Policy
     from coldwarm.contracts.result import CaseResult
     from coldwarm.report.document import Document
     from coldwarm.runner.functions.targets import Request
+    from coldwarm.runner.ledger import Listener
     from coldwarm.runner.suite import Outcome
 
 
@@ -66,15 +68,14 @@ if TYPE_CHECKING:
     "pythons",
     multiple=True,
     metavar="PATH",
-    help="Python or virtual environment to measure with; LABEL:PATH: for one candidate.",
+    help="Python or environment to use; LABEL:PATH: for one candidate.",
 )
 @click.option(
     "--sweep",
     "swept",
     multiple=True,
-    metavar="NAME=LOW:HIGH",
-    help="n=1e2:1e6: measure at several sizes between, for n in --input x=f64[n,20], and find who "
-    "is the cheapest at which. Repeat it with a list, k=8,64 or threads=1,all, to do so for each.",
+    metavar="RANGE",
+    help="n=1e2:1e6: who is the cheapest at which size n of x=f64[n,20]; k=8,64: for each k.",
 )
 @click.option("--before", metavar="REV", help="Measure also the code of this git commit.")
 @click.option("--after", metavar="REV", help="New commit. Default: the files as they are now.")
@@ -89,7 +90,7 @@ if TYPE_CHECKING:
 @click.option(
     "--no-control",
     is_flag=True,
-    help="With --before and --fail-on: do not measure the old commit twice, which shows noise.",
+    help="With --before: do not measure its commit twice.",
 )
 @_options.seed
 @_options.threads
@@ -184,11 +185,15 @@ def _sweep(given: dict[str, Any], request: Request) -> int:
     from coldwarm.report import sweep as words
     from coldwarm.report.progress import open_progress
     from coldwarm.report.shown import PlainConsole
-    from coldwarm.runner.functions import sweep
+    from coldwarm.runner.functions import bench, sweep
 
-    swept = sweep.SizeSweep(request, sweep.parse(given["swept"]), given["time_budget"])
+    def measure(request: Request, folder: Path, listener: Listener) -> Outcome:
+        return bench.run(request, folder, listener=listener)
+
+    dimensions = sweep.parse(given["swept"])
+    swept = sweep.SizeSweep(request, dimensions, measure, given["time_budget"])
     alone = next((option for name, option in _ONE_SIZE.items() if given[name]), None)
-    if alone is None and given["threads"] and sweep.THREADS in swept.dimensions.fixed:
+    if alone is None and given["threads"] and sweep.THREADS in dimensions.fixed:
         alone = "threads"
     if alone is not None:
         raise UsageError(f"--{alone} does not go with this --sweep; remove one of them")

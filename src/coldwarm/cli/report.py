@@ -69,7 +69,7 @@ def _command(
     Everything is computed again from what was measured, and the path that was written is printed.
     """
     from coldwarm.catalogue.stored import kind_of
-    from coldwarm.runner.functions import sweep
+    from coldwarm.runner import sweep_results as sweep
 
     named = form or _by_ending(out)
     made = load(named)

@@ -35,8 +35,8 @@ def _command(directory: Path, form: str, *, verbose: bool) -> None:
 
     from coldwarm.cli._catalogue import judged, results_in
     from coldwarm.report import sweep
-    from coldwarm.runner.functions.sweep import is_sweep
-    from coldwarm.runner.functions.sweep import read as read_sweep
+    from coldwarm.runner.sweep_results import is_sweep
+    from coldwarm.runner.sweep_results import read as read_sweep
 
     if is_sweep(directory):
         report = read_sweep(directory)

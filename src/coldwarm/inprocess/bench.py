@@ -36,6 +36,7 @@ from coldwarm.runner.functions.bench import FunctionBench
 from coldwarm.runner.functions.candidates import Setting
 from coldwarm.runner.functions.targets import Target, labelled, options
 from coldwarm.runner.spawn import Guard
+from coldwarm.runner.sweep_results import report_of
 from coldwarm.stats.bench_report import bench_report
 from coldwarm.stats.costs import gather
 from coldwarm.stats.planning import CACHES, Job, plan
@@ -288,7 +289,7 @@ class Benchmark:
                 raise UsageError(with_advice(error.reason)) from None
             if interrupted:
                 raise KeyboardInterrupt
-            report = sweep.report_of(asked, folder, [found.told()])
+            report = report_of(asked, folder, [found.told()])
         return SizeComparison(codec.without_secrets(report))
 
     def _of_size(

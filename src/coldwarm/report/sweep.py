@@ -72,8 +72,8 @@ def title(report: SweepReport, one: Slice) -> str:
 
 
 _SURE = (
-    "Each size that was measured is told with 95 % confidence, verdicts on warm calls with 97 %."
-    " Between two of them, nothing was measured."
+    "At each size that was measured, this holds with 97 % for a warm call and 95 % for a process;"
+    " between two sizes, nothing was measured."
 )
 _UNFINISHED = "Not finished: with more time, more sizes would be measured."
 

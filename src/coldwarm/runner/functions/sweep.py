@@ -10,41 +10,46 @@ import re
 import time
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import product
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coldwarm.contracts import codec
 from coldwarm.contracts.base import WARM
 from coldwarm.contracts.environment import fingerprint
 from coldwarm.contracts.reasons import RefusedError, because
-from coldwarm.contracts.sweep import FILE, SizePoint, Slice, SweepReport, SweepRequest
+from coldwarm.contracts.sweep import FILE, SizePoint, SweepReport, SweepRequest
 from coldwarm.errors import RunDirectoryError, UsageError, storage_error
-from coldwarm.runner import environment, recompute
+from coldwarm.runner import environment
 from coldwarm.runner.case_list import COLD
 from coldwarm.runner.directory import refuse_content
-from coldwarm.runner.functions import bench
 from coldwarm.runner.functions.targets import parse_inputs
 from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.ledger import Listener
-from coldwarm.runner.results import INDEX
-from coldwarm.stats import answers, sweeps
-from coldwarm.stats.selection import counted
+from coldwarm.runner.sweep_results import (
+    FEWEST_ROUNDS,
+    folder_of,
+    is_whole,
+    point_of,
+    read_points,
+    report_of,
+    slice_of,
+    slices_of,
+)
+from coldwarm.stats import sweeps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from coldwarm.contracts.reasons import Reason
-    from coldwarm.contracts.result import CaseResult, SuiteResult
+    from coldwarm.contracts.sweep import Setting, Slice
     from coldwarm.runner.case_list import Options
     from coldwarm.runner.functions.targets import Request
     from coldwarm.runner.suite import Outcome
+    from coldwarm.runner.sweep_results import Fixed
 
-    Fixed = Mapping[str, int | Literal["all"]]
 
 GOAL = 0.1
 _BLOCKS = 8
-_ROUNDS = {True: (3, 6), False: (2, 6)}
+_ROUNDS = {True: (3, 6), False: (FEWEST_ROUNDS, 6)}
 """Of each size at least and at most, with starts and warm calls, and with one of them: who is the
 cheapest by calls needs three. Another size tells more of a border than a finer ratio does."""
 THREADS = "threads"
@@ -76,14 +81,12 @@ class Dimensions(NamedTuple):
     name: str
     low: int
     high: int
-    fixed: Mapping[str, Sequence[int | Literal["all"]]] = {}
+    fixed: Mapping[str, Sequence[Setting]] = {}
 
     @property
-    def slices(self) -> list[dict[str, int | Literal["all"]]]:
+    def slices(self) -> list[dict[str, Setting]]:
         """Every setting of what is not the range."""
-        names = sorted(self.fixed)
-        values = product(*(self.fixed[name] for name in names))
-        return [dict(zip(names, one, strict=True)) for one in values]
+        return slices_of(self.fixed)
 
 
 def parse(texts: Sequence[str]) -> Dimensions:
@@ -93,20 +96,20 @@ def parse(texts: Sequence[str]) -> Dimensions:
         UsageError: there is not one range, or a text is neither.
     """
     ranges: dict[str, tuple[int, int]] = {}
-    fixed: dict[str, list[int | Literal["all"]]] = {}
-    for text in texts:
-        name, equals, what = text.partition("=")
+    fixed: dict[str, list[Setting]] = {}
+    for given in texts:
+        name, equals, what = given.partition("=")
         if not equals or not name.isidentifier():
-            raise UsageError(f"--sweep {text!r} has no name; {_WRITE}")
+            raise UsageError(f"--sweep {given!r} has no name; {_WRITE}")
         if name in ranges or name in fixed:
             raise UsageError(f"--sweep {name} is given twice; leave one")
         low, colon, high = what.partition(":")
         if colon:
-            ranges[name] = _whole(text, low), _whole(text, high)
+            ranges[name] = _whole(given, low), _whole(given, high)
         else:
-            fixed[name] = [_setting(text, name, one) for one in what.split(",")]
+            fixed[name] = [_setting(given, name, one) for one in what.split(",")]
             if len(set(fixed[name])) < len(fixed[name]):
-                raise UsageError(f"--sweep {text!r} has a value twice; leave one")
+                raise UsageError(f"--sweep {given!r} has a value twice; leave one")
     if len(ranges) != 1:
         what = f"--sweep needs one range, and {len(ranges)} are given"
         raise UsageError(f"{what}; {_WRITE}, and a list for all else: k=8,64")
@@ -116,7 +119,7 @@ def parse(texts: Sequence[str]) -> Dimensions:
     return Dimensions(name, first, last, fixed)
 
 
-def _setting(text: str, name: str, part: str) -> int | Literal["all"]:
+def _setting(text: str, name: str, part: str) -> Setting:
     return "all" if (name, part) == (THREADS, "all") else _whole(text, part)
 
 
@@ -154,14 +157,14 @@ def _is_text(what: str) -> bool:
     return what[:1] in {"'", '"'}
 
 
-def _at(text: str, values: Mapping[str, int]) -> str:
-    label, equals, what = text.partition("=")
+def _at(given: str, values: Mapping[str, int]) -> str:
+    label, equals, what = given.partition("=")
     if not any(_names(what, name) for name in values):
-        return text
+        return given
     if "[" not in what:
-        return f"{label}{equals}{_length(text, what, values)}"
+        return f"{label}{equals}{_length(given, what, values)}"
     shapes = re.sub(
-        r"\[([^\]]*)\]", lambda shape: f"[{','.join(_lengths(text, shape[1], values))}]", what
+        r"\[([^\]]*)\]", lambda shape: f"[{','.join(_lengths(given, shape[1], values))}]", what
     )
     return f"{label}{equals}{shapes}"
 
@@ -224,6 +227,8 @@ class SizeSweep:
     request: Request
     """With the names of what is swept in its inputs."""
     dimensions: Dimensions
+    bench: Callable[[Request, Path, Listener], Outcome]
+    """Measures the functions at one size, as ``functions.bench.run`` does."""
     budget_s: float | None = None
     goal: float = GOAL
 
@@ -238,7 +243,7 @@ class SizeSweep:
             RefusedError: none of the first sizes could be measured.
             StorageError: a file could not be written.
         """
-        began_s = time.perf_counter()
+        began_s, listener = time.perf_counter(), listener or Listener()
         self._refuse_wrong()
         asked = self.written()
         prepare(out_dir, asked)
@@ -250,11 +255,11 @@ class SizeSweep:
                 left_s = (self.budget_s - (time.perf_counter() - began_s)) / (len(slices) - place)
             sizes = Sizes(
                 self.dimensions,
-                _folder(out_dir, fixed),
+                folder_of(out_dir, fixed),
                 partial(self._bench, fixed, listener),
                 fixed=fixed,
                 goal=self.goal,
-                listener=listener or Listener(),
+                listener=listener,
                 may_all_fail=any(point.answer for one in made for point in one.points),
             )
             interrupted = sizes.measure(left_s)
@@ -266,12 +271,12 @@ class SizeSweep:
     def _bench(
         self,
         fixed: Fixed,
-        listener: Listener | None,
+        listener: Listener,
         size: int,
         folder: Path,
         left_s: float | None,
     ) -> Outcome:
-        return bench.run(self.at(size, fixed, left_s), folder, listener=listener)
+        return self.bench(self.at(size, fixed, left_s), folder, listener)
 
     def at(self, size: int, fixed: Fixed, left_s: float | None = None) -> Request:
         """Return the bench of one size, which has so many seconds.
@@ -366,7 +371,7 @@ class Sizes:
 
     def __post_init__(self) -> None:
         """Take up what lies in the folder."""
-        self.points = _read_points(self.folder, self.dimensions.name)
+        self.points = read_points(self.folder, self.dimensions.name)
 
     def measure(self, left_s: float | None) -> bool:
         """Measure until nothing is open or the time is over; say whether it was interrupted.
@@ -388,7 +393,7 @@ class Sizes:
     def told(self) -> Slice:
         """Return what is known of the slice."""
         points = list(self.points.values())
-        return _slice(self.folder, self.fixed, points, complete=self._next() is None)
+        return slice_of(self.folder, self.fixed, points, complete=self._next() is None)
 
     def _bench(self, size: int, left_s: float | None) -> bool:
         """Measure a size; say whether it was interrupted. What was cut short does not count."""
@@ -403,13 +408,16 @@ class Sizes:
         except KeyboardInterrupt:
             return True
         except RefusedError as error:
-            self.points[size] = _nothing(size, error.reason)
+            nothing = {"answer": error.reason}
+            self.points[size] = SizePoint(
+                size=size, path="", answer=None, wall_s=0.0, null_reasons=nothing
+            )
             self._refuse_all(error)
             self.listener.note(because("size_refused", error.reason, n_size=size))
             return False
         is_over = left_s is not None and time.perf_counter() - begun_s >= left_s
-        if not outcome.interrupted and (_is_whole(outcome.cases) or not is_over):
-            self.points[size] = _point(size, place, outcome.suite, outcome.cases)
+        if not outcome.interrupted and (is_whole(outcome.cases) or not is_over):
+            self.points[size] = point_of(size, place, outcome.suite, outcome.cases)
         return outcome.interrupted
 
     def _refuse_all(self, error: RefusedError) -> None:
@@ -424,11 +432,6 @@ class Sizes:
         return sweeps.next_size(known, self.dimensions.low, self.dimensions.high, self.goal)
 
 
-def _folder(out_dir: Path, fixed: Fixed) -> Path:
-    named = ",".join(f"{name}={value}" for name, value in fixed.items())
-    return out_dir / named if named else out_dir
-
-
 def _as_written(asked: dict[str, Any]) -> dict[str, Any]:
     """Return it as it is once it was written and read: with lists in the place of tuples."""
     return {name: list(one) if isinstance(one, tuple) else one for name, one in asked.items()}
@@ -441,102 +444,3 @@ def _free(place: Path) -> Path:
         number += 1
         found = place.with_name(f"{place.name}-{number}")
     return found
-
-
-def _nothing(size: int, reason: Reason) -> SizePoint:
-    return SizePoint(size=size, path="", answer=None, wall_s=0.0, null_reasons={"answer": reason})
-
-
-def _point(size: int, path: Path, suite: SuiteResult, cases: Sequence[CaseResult]) -> SizePoint:
-    """Return what a bench says of its size."""
-    known = [case for case in cases if case.control_of is None]
-    start: dict[Any, dict[str, Any]] = {}
-    for case in known:
-        for mode in case.cold:
-            if (seconds := mode.seconds.get("ttfr_process")) is not None:
-                start.setdefault(mode.cache_mode, {})[case.candidate] = seconds
-    return SizePoint(
-        size=size,
-        path=path.name,
-        answer=answers.answer(known),
-        call={case.candidate: case.warm.call_s for case in known if case.warm and case.warm.call_s},
-        start=start,
-        n_failed=suite.n_failed,
-        wall_s=suite.wall_s,
-    )
-
-
-def is_sweep(folder: Path) -> bool:
-    """Say whether a folder holds a sweep."""
-    return (folder / FILE).is_file()
-
-
-def read(folder: Path) -> SweepReport:
-    """Return the report of a sweep, computed again from the samples of its benches.
-
-    Raises:
-        UsageError: there is no sweep.
-        ContractError: a file does not keep its contract, or says what its observations do not.
-    """
-    if not is_sweep(folder):
-        raise UsageError(f"{folder} holds no sweep; name the --out of a bench with --sweep")
-    asked = codec.load_as(SweepRequest, folder / FILE)
-    swept = Dimensions(asked.name, asked.low, asked.high, asked.fixed)
-    made = []
-    for fixed in swept.slices:
-        place = _folder(folder, fixed)
-        points = [*_read_points(place, asked.name).values()]
-        complete = sweeps.next_size(points, asked.low, asked.high, asked.goal) is None
-        made.append(_slice(place, fixed, points, complete=complete))
-    return report_of(asked, folder, made)
-
-
-def _read_points(folder: Path, name: str) -> dict[int, SizePoint]:
-    """Return what was measured to its end, by size; of two of a size the later one."""
-    named = re.compile(rf"{re.escape(name)}=([1-9]\d*)(?:-\d+)?")
-    found = {}
-    for place in sorted(folder.glob(f"{name}=*")):
-        told = named.fullmatch(place.name)
-        if told and (place / INDEX).is_file():
-            run = recompute.read_run(place)
-            if run.suite.complete and _is_whole(run.cases):
-                found[int(told[1])] = _point(int(told[1]), place, run.suite, run.cases)
-    return found
-
-
-def _is_whole(cases: Sequence[CaseResult]) -> bool:
-    """Say whether every candidate that did not fail has its first rounds: time was not short."""
-    least = min(fewest for fewest, _ in _ROUNDS.values())
-    seen = [
-        one
-        for case in cases
-        if case.status != "failed"
-        for mode in case.protocol.cache_modes
-        for one in [len(counted(case.observations, mode))]
-    ]
-    return bool(seen) and min(seen) >= least
-
-
-def _slice(folder: Path, fixed: Fixed, points: Sequence[SizePoint], *, complete: bool) -> Slice:
-    ordered = sorted(points, key=lambda one: one.size)
-    known = [one.answer for one in ordered if one.answer is not None]
-    names = list(dict.fromkeys(name for one in known for name in one.candidates))
-    warm = any(one.call for one in ordered)
-    return Slice(
-        path=str(folder),
-        fixed=dict(fixed),
-        complete=complete,
-        wall_s=sum(one.wall_s for one in ordered),
-        reference=next((one.baseline for one in known if one.baseline), None),
-        candidates=names,
-        points=ordered,
-        by_size=[sweeps.by_size(ordered, measure) for measure in sweeps.measures(ordered)],
-        growth=[sweeps.growth(ordered, name) for name in names] if warm else [],
-    )
-
-
-def report_of(asked: SweepRequest, folder: Path, slices: Sequence[Slice]) -> SweepReport:
-    """Return the report of slices that were measured."""
-    return SweepReport(
-        path=str(folder), name=asked.name, low=asked.low, high=asked.high, slices=list(slices)
-    )
