@@ -81,7 +81,7 @@ def test_json_says_how_a_saving_was_estimated_and_where_the_pattern_is(tmp_path:
     made = report(tmp_path, faulty())
     (found,) = in_words(made).findings
     assert found.estimate == "the time of the 4 compilations that this caused"
-    assert found.page.endswith("/patterns/compiling/varying_static_arg.py")
+    assert found.page.endswith("/reference/patterns/varying-static-arg.html")
     assert f"about 2.00 s, {found.estimate}" in " ".join(" ".join(printed(made)).split())
 
 

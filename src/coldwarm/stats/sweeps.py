@@ -18,11 +18,11 @@ from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy import stats
 
 from coldwarm.contracts.base import EMPTY, FILLED, WARM
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.sweep import Border, BySize, Growth, SizePoint, SizeRange
+from coldwarm.stats.intervals import CONFIDENCE, student
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -37,7 +37,6 @@ MODES: dict[Reading, CacheMode] = {"process": EMPTY, "cached": FILLED}
 _FEWEST_FOR_GROWTH = 3
 _DECADES = 2.0
 """Up to this far below the largest size calls count for how they grow."""
-_CONFIDENCE = 0.95
 
 
 class Measure(NamedTuple):
@@ -207,13 +206,18 @@ def growth(points: Sequence[SizePoint], candidate: str) -> Growth:
             to_size=largest,
             null_reasons=dict.fromkeys(("exponent", "low", "high"), why),
         )
-    fit = stats.linregress(*np.log(np.array(used)).T)
-    half = float(stats.t.ppf((1 + _CONFIDENCE) / 2, len(used) - 2) * fit.stderr)
+    sizes, seconds = np.log(np.array(used)).T
+    slope, at_one = np.polyfit(sizes, seconds, 1)
+    freedom = len(used) - 2
+    squares = ((seconds - at_one - slope * sizes) ** 2).sum() / freedom
+    error = math.sqrt(squares / ((sizes - sizes.mean()) ** 2).sum())
+    half = student((1 + CONFIDENCE) / 2, freedom) * error
     return Growth(
         candidate=candidate,
-        exponent=float(fit.slope),
-        low=float(fit.slope) - half,
-        high=float(fit.slope) + half,
+        exponent=float(slope),
+        low=float(slope) - half,
+        high=float(slope) + half,
+        confidence=CONFIDENCE,
         from_size=used[0][0],
         to_size=largest,
     )
