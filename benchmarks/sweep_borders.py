@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 RESULTS = Path(__file__).parent / "results" / "sweep_borders.json"
 LOW, HIGH = 100, 1_000_000
 SECONDS = 90
-RUNS = 500
+RUNS = 300
 
 
 class Known(NamedTuple):
@@ -43,11 +43,10 @@ class Known(NamedTuple):
     borders: tuple[float, ...]
 
 
+CROSSINGS = (1_700, 23_000, 140_000, 700_000)
+"""Between sizes of the grid."""
 PAIRS = {
-    "at 1,000": Known(Pair.crossing(1_000), (1_000,)),
-    "at 10,000": Known(Pair.crossing(10_000), (10_000,)),
-    "at 100,000": Known(Pair.crossing(100_000), (100_000,)),
-    "at 700,000": Known(Pair.crossing(700_000), (700_000,)),
+    **{f"at {size:,}": Known(Pair.crossing(size), (size,)) for size in CROSSINGS},
     "never": Known(Pair.without(), ()),
     "at 1,500 and 6,000": Known(Pair.twice(1_500, 6_000), (1_500, 6_000)),
 }
@@ -99,10 +98,10 @@ def b(x, n):
     return x + 1.0
 '''
 FORMULAS = {
-    "at 1,000": ("200 + 0.6 * n", "600 + 0.2 * n"),
-    "at 10,000": ("400 + 0.12 * n", "1200 + 0.04 * n"),
-    "at 100,000": ("1000 + 0.03 * n", "3000 + 0.01 * n"),
-    "at 700,000": ("1400 + 0.006 * n", "4200 + 0.002 * n"),
+    **{
+        f"at {size:,}": (f"500 + 1500 * n / {size}", f"1500 + 500 * n / {size}")
+        for size in CROSSINGS
+    },
     "never": ("1000 + 0.01 * n", "2000 + 0.02 * n"),
     "at 1,500 and 6,000": (
         "4000",

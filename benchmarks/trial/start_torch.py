@@ -1,8 +1,7 @@
 """Starts with PyTorch: the first call of ``units_N`` makes a network of N layers.
 
-As a program does that loads its model. Importing PyTorch takes as long as a thousand layers,
-so that 290 in place of 160 make a first result about 10 % later; how much exactly is measured
-apart. All functions return the same numbers.
+As a program does that loads its model. 290 in place of 160 make a first result later: by how much
+is measured apart, and is rather more than a tenth. All functions return the same numbers.
 """
 
 import torch

@@ -35,7 +35,7 @@ def _row(kind: str, of: evidence.Evidence, result: PatternResult | ClaimResult) 
         "title": known.title if known else None,
         "page": known.page if known else None,
         "verdict": result.verdict,
-        "versions": result.versions,
+        "versions": result.versions or None,
         "machine": of.machine or None,
         "evidence": of.name,
     }

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from tests.stats.sizes import Pair, swept
 
-from coldwarm.contracts.sweep import Slice, SweepReport
+from coldwarm.contracts.sweep import SweepReport
 from coldwarm.report import markdown, sweep
 from coldwarm.report.charts import drawing, sizes
-from coldwarm.stats import sweeps
+from coldwarm.runner import sweep_results
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,18 +21,7 @@ if TYPE_CHECKING:
 
 
 def report(points: Sequence[SizePoint]) -> SweepReport:
-    ordered = sorted(points, key=lambda one: one.size)
-    one = Slice(
-        path="out",
-        fixed={},
-        complete=True,
-        wall_s=9.0,
-        reference="a",
-        candidates=["a", "b"],
-        points=ordered,
-        by_size=[sweeps.by_size(ordered, one) for one in sweeps.measures(ordered)],
-        growth=[sweeps.growth(ordered, name) for name in "ab"],
-    )
+    one = sweep_results.slice_of(Path("out"), {}, points, complete=True)
     return SweepReport(path="out", name="n", low=100, high=1_000_000, slices=[one])
 
 

@@ -275,7 +275,7 @@ threads = click.option(
     "--threads",
     type=Whole(1, _MOST_THREADS, example=2),
     metavar="N",
-    help="Threads and processors of each. Default: all.",
+    help="Most threads of a process. Default: all.",
 )
 timeout = click.option(
     "--timeout",

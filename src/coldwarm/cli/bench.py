@@ -197,7 +197,7 @@ def _sweep(given: dict[str, Any], request: Request) -> int:
         alone = "threads"
     if alone is not None:
         raise UsageError(f"--{alone} does not go with this --sweep; remove one of them")
-    out_dir = given["out"] or _options.new_directory("sweep")
+    out_dir = given["out"] or _options.new_directory("bench")
     with open_progress(PlainConsole(stderr=True, quiet=is_quiet())) as progress:
         ended = swept.run(out_dir, progress)
     report = codec.without_secrets(ended.report)

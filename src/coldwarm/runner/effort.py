@@ -281,7 +281,8 @@ def _for_verdict(
     n_turns = min(len(starts_in_turns(ledger.of(one), mode)) for one in sides)
     if n_turns >= FEWEST_FOR_CONFIDENCE:
         return _Verdict(max(1, predicted(n_turns) - n_turns), in_turns=True)
-    known = not n_turns and n >= _FEWEST_TO_SCATTER
+    # Two rounds say little of how starts scatter.
+    known = not n_turns and n >= FEWEST_FOR_FAR
     if known and max(alone, predicted(n) - n) < FEWEST_FOR_CONFIDENCE:
         return _Verdict(alone)
     return _Verdict(FEWEST_FOR_CONFIDENCE - n_turns, in_turns=True)
@@ -294,8 +295,6 @@ def _fewest(sides: Sequence[Case], mode: CacheMode, ledger: Ledger) -> int:
     return next((n for n in few if apart > far(n)), FEWEST_FOR_CONFIDENCE)
 
 
-_FEWEST_TO_SCATTER = 3
-"""Rounds from which they say how starts scatter."""
 _NEAR = 0.4
 """Log-ratio up to which starts take turns: the rest of a longer one would run alone."""
 

@@ -11,6 +11,7 @@ from coldwarm.contracts.sweep import FILE, SizePoint, Slice, SweepReport, SweepR
 from coldwarm.errors import UsageError
 from coldwarm.runner import recompute
 from coldwarm.stats import answers, sweeps
+from coldwarm.stats.ratio import FEWEST_FOR_FAR
 from coldwarm.stats.selection import counted
 
 if TYPE_CHECKING:
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
     from coldwarm.contracts.sweep import Setting
 
     Fixed = Mapping[str, Setting]
-
-FEWEST_ROUNDS = 2
-"""Of every candidate of a size, at least."""
 
 
 def slices_of(fixed: Mapping[str, Sequence[Setting]]) -> list[dict[str, Setting]]:
@@ -104,7 +102,7 @@ def is_whole(cases: Sequence[CaseResult]) -> bool:
         for mode in case.protocol.cache_modes
         for one in [len(counted(case.observations, mode))]
     ]
-    return bool(seen) and min(seen) >= FEWEST_ROUNDS
+    return bool(seen) and min(seen) >= FEWEST_FOR_FAR
 
 
 def slice_of(folder: Path, fixed: Fixed, points: Sequence[SizePoint], *, complete: bool) -> Slice:

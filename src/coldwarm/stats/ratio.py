@@ -80,11 +80,9 @@ _CONTRADICTED = 0.999
 of 22 measurements of equal sides were called different: their rounds scattered by 8 %, as they used
 all processors."""
 THRESHOLD = 0.02
-_FAR = {2: 16.0, 3: 4.0, 4: 2.0}
+_FAR = {3: 4.0, 4: 2.0}
 """By so few rounds, how many times apart every one of them must put two sides to tell them apart:
-beyond what bursts, or processes at two speeds, bring about in all of so few by chance. Of 807
-starts in 186 cases of a published run none took twice as long as its case's fastest; of warm calls
-one process of 424 took 6.5 times as long."""
+beyond what bursts, or processes at two speeds, bring about in all of so few by chance."""
 FEWEST_FOR_FAR = min(_FAR)
 LARGEST_EXPONENT = 700.0
 _STRICTEST = 1e-12

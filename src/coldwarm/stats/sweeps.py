@@ -58,15 +58,15 @@ class Told(NamedTuple):
 
 def measures(points: Sequence[SizePoint]) -> list[Measure]:
     """Return what the points can tell of: a warm call first, then processes of some calls."""
-    told = [one.answer for one in points if one.answer is not None]
+    known = [one.answer for one in points if one.answer is not None]
     found = []
-    if any(_lead(one, WARM) is not None for one in told):
+    if any(_lead(one, WARM) is not None for one in known):
         found.append(Measure(None, None))
     for reading, mode in MODES.items():
-        by_calls = [one.reading(reading) for one in told]
+        by_calls = [one.reading(reading) for one in known]
         if any(one is not None and one.ranges for one in by_calls):
             found += [Measure(reading, calls) for calls in CALLS]
-        elif any(_lead(one, mode) is not None for one in told):
+        elif any(_lead(one, mode) is not None for one in known):
             found.append(Measure(reading, 1))
     return found
 

@@ -7,9 +7,12 @@ import re
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
+from coldwarm.errors import UsageError
 from coldwarm.report.charts.chart import VERSION
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from coldwarm.report.charts.chart import Chart, Theme
 
 _SCALE = 2.0
@@ -17,6 +20,21 @@ _SCALE = 2.0
 _OWN_ID = re.compile(
     r'(?<=\bid=")(?:clip|gradient_)\d+(?=")|(?<=url\(#)(?:clip|gradient_)\d+(?=\))'
 )
+
+
+def files(
+    figures: Iterable[tuple[str, Chart]], draw: Callable[[Chart], bytes], ending: str
+) -> dict[str, bytes]:
+    """Return a file for each figure, by its name.
+
+    Raises:
+        UsageError: there is nothing to draw.
+    """
+    drawn = {f"{name}.{ending}": draw(chart) for name, chart in figures}
+    if not drawn:
+        text = "nothing was measured that a figure could show: `coldwarm show` says why"
+        raise UsageError(text)
+    return drawn
 
 
 def svg(chart: Chart, theme: Theme = "light") -> bytes:

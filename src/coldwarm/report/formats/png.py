@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coldwarm.errors import UsageError
 from coldwarm.report.charts import compared as both
 from coldwarm.report.charts import drawing, every, sizes
 from coldwarm.report.formats import Format
@@ -18,16 +17,8 @@ if TYPE_CHECKING:
 
 
 def _files(results: Sequence[Measured], _name: str) -> dict[str, bytes]:
-    """Return a file for each figure; of several results with the number of theirs before it.
-
-    Raises:
-        UsageError: there is nothing to draw.
-    """
-    drawn = {f"{figure}.png": drawing.png(chart) for figure, chart in every.named(results)}
-    if not drawn:
-        text = "nothing was measured that a figure could show: `coldwarm show` says why"
-        raise UsageError(text)
-    return drawn
+    """Return a file for each figure; of several results with the number of theirs before it."""
+    return drawing.files(every.named(results), drawing.png, "png")
 
 
 def _compared(
@@ -39,16 +30,8 @@ def _compared(
 
 
 def _swept(report: SweepReport, _name: str) -> dict[str, bytes]:
-    """Return the figures of a sweep.
-
-    Raises:
-        UsageError: there is nothing to draw.
-    """
-    drawn = {f"{name}.png": drawing.png(chart) for name, chart in sizes.named(report)}
-    if not drawn:
-        text = "no warm calls were measured that a figure could show: `coldwarm show` has the rest"
-        raise UsageError(text)
-    return drawn
+    """Return the figures of a sweep."""
+    return drawing.files(sizes.named(report), drawing.png, "png")
 
 
 FORMAT = Format(suffix="", files=_files, compared=_compared, swept=_swept)

@@ -13,19 +13,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coldwarm.contracts import codec
-from coldwarm.contracts.base import WARM
 from coldwarm.contracts.environment import fingerprint
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.contracts.sweep import FILE, SizePoint, SweepReport, SweepRequest
 from coldwarm.errors import RunDirectoryError, UsageError, storage_error
 from coldwarm.runner import environment
-from coldwarm.runner.case_list import COLD
 from coldwarm.runner.directory import refuse_content
 from coldwarm.runner.functions.targets import parse_inputs
 from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.ledger import Listener
 from coldwarm.runner.sweep_results import (
-    FEWEST_ROUNDS,
     folder_of,
     is_whole,
     point_of,
@@ -35,6 +32,7 @@ from coldwarm.runner.sweep_results import (
     slices_of,
 )
 from coldwarm.stats import sweeps
+from coldwarm.stats.ratio import FEWEST_FOR_FAR
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -48,10 +46,8 @@ if TYPE_CHECKING:
 
 
 GOAL = 0.1
-_BLOCKS = 8
-_ROUNDS = {True: (3, 6), False: (FEWEST_ROUNDS, 6)}
-"""Of each size at least and at most, with starts and warm calls, and with one of them: who is the
-cheapest by calls needs three. Another size tells more of a border than a finer ratio does."""
+_BLOCKS, _MOST_ROUNDS = 8, 6
+"""Of each size: another one tells more of a border than a finer ratio does."""
 THREADS = "threads"
 _WRITE = "write n=1e2:1e6, and n in an --input: x=f64[n,20]"
 _LARGEST = 2**31
@@ -60,14 +56,12 @@ _OPERATIONS = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv)
 
 def of_one_size(options: Options, left_s: float | None) -> Options:
     """Return the options of the bench of one size: rounds until it is clear who is the cheapest."""
-    modes = set(options.cache_modes)
-    least, most = _ROUNDS[WARM in modes and bool(modes & set(COLD))]
     threshold = options.decide or 0.0
     return replace(
         options,
         time_budget_s=left_s,
-        min_runs=least,
-        max_runs=most,
+        min_runs=FEWEST_FOR_FAR,
+        max_runs=_MOST_ROUNDS,
         blocks=_BLOCKS,
         calls_together=False,
         # Verdicts alone count, also within a time budget.
