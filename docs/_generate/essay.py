@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from _generate import evidence, figures, measured
 from _generate.rst import plain, table
 from coldwarm.catalogue.spec import claims
+from coldwarm.report.verdict_table import VERDICTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -89,14 +90,23 @@ def _verdicts(main: Evidence | None) -> str:
     """Return how many claims of each article had which verdict."""
     if main is None or not main.claims:
         return measured.NOTHING_YET
-    kinds = ("confirmed", "refuted", "inconclusive", "outdated", "not_tested")
+    kinds = (
+        "confirmed",
+        "refuted",
+        "depends",
+        "inconclusive",
+        "outdated",
+        "transferred",
+        "withdrawn",
+        "not_tested",
+    )
     counts: dict[str, dict[str, int]] = {}
     for name, one in main.claims.items():
         if name in claims():
             under = counts.setdefault(claims()[name].article.article, dict.fromkeys(kinds, 0))
             under[one.verdict] = under.get(one.verdict, 0) + 1
     rows = [(article, *(str(of[kind]) for kind in kinds)) for article, of in sorted(counts.items())]
-    return table(("article", *(kind.replace("_", " ") for kind in kinds)), rows, "measured")
+    return table(("article", *(VERDICTS[kind][0] for kind in kinds)), rows, "measured")
 
 
 def _found(jobs: Sequence[Job], main: Evidence | None) -> Iterator[tuple[Job, Bound]]:
