@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace as as_declared
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,7 +18,7 @@ from coldwarm.contracts.result import Measured, OwnCandidate
 if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult
 
-SPEC = patterns()["first-call-in-timing"]
+SPEC = as_declared(patterns()["first-call-in-timing"], grid={})
 (BENCH,) = SPEC.benches
 
 

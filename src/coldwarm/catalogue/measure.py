@@ -14,6 +14,7 @@ from coldwarm.clock import Clock
 from coldwarm.contracts import codec
 from coldwarm.contracts.catalogue import (
     INDEXES,
+    PATTERNS_OF_CLAIMS,
     RECORDS,
     ClaimResult,
     FactSheet,
@@ -213,8 +214,8 @@ class Session:
         return {case.candidate: case for case in outcome.cases}
 
     def _pattern(self, name: str) -> PatternResult:
-        """Return a pattern that claims rest on, as it is measured in the same folder."""
-        session = Session(self.folder, "patterns", self.run_bench)
+        """Return a pattern that claims rest on: it is measured once for all that rest on it."""
+        session = Session(self.folder / PATTERNS_OF_CLAIMS, "patterns", self.run_bench)
         made, interrupted = session.measure([patterns()[name]], resume=True)
         if interrupted:
             raise KeyboardInterrupt

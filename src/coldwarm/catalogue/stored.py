@@ -13,6 +13,7 @@ from coldwarm.catalogue.spec import specs
 from coldwarm.contracts import codec, reader
 from coldwarm.contracts.catalogue import (
     INDEXES,
+    PATTERNS_OF_CLAIMS,
     RECORDS,
     ClaimResult,
     NotJudged,
@@ -220,18 +221,19 @@ def _again(one: Result, runs: Runs, stored: Stored) -> Result:
         raise ContractError(stored.path, what) from None
 
 
-def _by_rule(one: Result, runs: Runs) -> Result:
+def _by_rule(one: Result, runs: Runs, below: str = "") -> Result:
     """Return a result judged by its evidence, and before it the patterns that it rests on."""
     spec = _specs(one)[one.id]
     if verdict.is_bare(one):
         verdict.check_bare(one, spec.needs)
         return one
     if isinstance(one, ClaimResult):
-        beside = [_by_rule(each, runs) for each in one.patterns]
+        beside = [_by_rule(each, runs, f"{PATTERNS_OF_CLAIMS}/") for each in one.patterns]
         one = replace(one, patterns=[each for each in beside if isinstance(each, PatternResult)])
     benches = {bench.name: bench for bench in spec.benches}
     cases = {
-        name: verdict.of_bench(runs[path], spec, benches[name]) for name, path in one.runs.items()
+        name: verdict.of_bench(runs[f"{below}{path}"], spec, benches[name])
+        for name, path in one.runs.items()
     }
     return verdict.judged(spec, one, cases)
 
@@ -253,11 +255,12 @@ def _reason_against(one: Result) -> Reason | None:
     return next((why for each in one.patterns if (why := _reason_against(each)) is not None), None)
 
 
-def _paths(one: Result) -> Iterator[str]:
+def _paths(one: Result, below: str = "") -> Iterator[str]:
     """Yield the folders of the runs that a result points to."""
-    yield from one.runs.values()
+    for path in one.runs.values():
+        yield f"{below}{path}"
     for each in one.patterns:
-        yield from _paths(each)
+        yield from _paths(each, f"{PATTERNS_OF_CLAIMS}/")
 
 
 _PLAIN = {"versions", "measures"}

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 Kind = Literal["patterns", "claims"]
 INDEXES: dict[Kind, str] = {"patterns": "patterns.json", "claims": "claims.json"}
 """The files of results, in their folders."""
+PATTERNS_OF_CLAIMS = "patterns"
+"""The folder of patterns that claims rest on, below that of the claims."""
 Fact = bool | int | float | str | None
 
 
