@@ -123,8 +123,10 @@ def test_a_rule_asks_for_a_ratio_at_every_point() -> None:
     cases = {name: run(2.0, 2.2) for name in [*points][:2]}
     seen = Evidence(cases=cases, points=points)
     found = seen.over_grid("dont", "do", "warm_call", bench="chain")
-    assert [one.given for one in found] == [{"n": 8}, {"n": 64}]
+    assert [one.given for one in found] == [{"n": 8}, {"n": 64}, {"n": 512}]
     assert [one.label for one in seen.asked][-1] == "warm_call of dont over do, n = 64"
+    assert seen.mostly(found[:2], 1.5) == "confirmed"
+    assert seen.mostly(found[1:], 1.5) == "inconclusive", "the largest was not measured"
     with pytest.raises(NotSeenError):
         seen.over_grid("dont", "do", "warm_call", bench="other")
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-from contextlib import suppress
 from dataclasses import dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING, Any, cast, get_args
@@ -152,17 +151,21 @@ class Evidence:
     ) -> list[Bound]:
         """Return a candidate's figure over the reference's at each point of a bench's grid.
 
-        What was not measured at a point has none there.
+        Where it was not measured, it may be anything.
 
         Raises:
             NotSeenError: it was measured at no point.
         """
-        found = []
+        found, any_seen = [], False
         for name, given in self.points.items():
             if given and name == point_name(given, bench):
-                with suppress(NotSeenError):
-                    found.append(self.ratio(candidate, reference, figure, bench=name))
-        if not found:
+                try:
+                    one = self.ratio(candidate, reference, figure, bench=name)
+                    any_seen = True
+                except NotSeenError:
+                    one = _unknown(f"{figure} of {candidate} over {reference}", given)
+                found.append(one)
+        if not any_seen:
             text = f"{figure} of {candidate} over {reference}"
             raise NotSeenError(text)
         return found
@@ -201,13 +204,18 @@ class Evidence:
     def over_points(self, name: str) -> list[Bound]:
         """Return DON'T over DO of a pattern at each point of its grid, and put them down.
 
+        Where it was not measured, it may be anything.
+
         Raises:
             NotSeenError: it was not measured at any.
         """
-        found = _ratios(self.pattern(name))
+        one = self.pattern(name)
+        found = {at_point(each.given): each for each in _ratios(one)}
         if not found:
             raise NotSeenError(name)
-        return found
+        return [
+            found.get(at_point(each.given)) or _unknown(name, each.given) for each in one.points
+        ]
 
     def of_patterns(self, names: Iterable[str]) -> ClaimVerdict:
         """Say whether patterns are all as they state.
@@ -254,6 +262,11 @@ class Evidence:
     def holds(condition: bool) -> ClaimVerdict:  # noqa: FBT001 - what is so, or not
         """Return the verdict for what has no noise."""
         return "confirmed" if condition else "refuted"
+
+
+def _unknown(name: str, given: Mapping[str, int]) -> Bound:
+    """Return the bounds of what was not measured at a point."""
+    return Bound(name=name, given=dict(given), value=1.0, low=0.0, high=math.inf)
 
 
 def _ratios(one: PatternResult) -> list[Bound]:
@@ -329,9 +342,8 @@ def _claim_judged(spec: ClaimSpec, result: ClaimResult, cases: Mapping[str, Case
     if verdict == "depends":
         reason = evidence.depends
     if spec.made_for is not None and verdict in _TRANSFERRED:
-        # What was not seen has no verdict that could be told of another device.
-        told_of = () if reason is None else (reason,)
-        verdict, reason = "transferred", because(_TRANSFERRED[verdict], *told_of)
+        known = () if evidence.depends is None else (evidence.depends,)
+        verdict, reason = "transferred", because(_TRANSFERRED[verdict], *known)
     told = [one.versions for one in result.sheets]
     told += [seen.versions for run in cases.values() for seen in _observations(run)]
     told += [one.versions for one in result.patterns]

@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "warm_call_s"
-LINT = None
 SYMPTOM = "drawing samples takes a loop"
 MECHANISM = """
 `split(key, n)` gives an array of keys, over which `vmap` maps like over any other. The samples are

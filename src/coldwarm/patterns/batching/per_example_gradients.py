@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "warm_call_s"
-LINT = None
 SYMPTOM = "a gradient for each example takes a loop"
 MECHANISM = """
 `grad` gives the gradient of one example, and `vmap` maps that over a batch: one program computes

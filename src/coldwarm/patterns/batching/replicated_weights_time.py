@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "warm_call_s"
-LINT = None
 SYMPTOM = "a batched layer is slow"
 MECHANISM = """
 A product of the batch with one matrix reads each weight once and uses it for all examples. With a

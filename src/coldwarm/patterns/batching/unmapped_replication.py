@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "peak_rss_bytes"
-LINT = None
 SYMPTOM = "memory grows with the batch times the weights"
 MECHANISM = """
 With `None` in `in_axes` an argument is the same for all examples, and exists once. Copies of it,

@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "warm_call_s"
-LINT = "jit-call-per-element"
 SYMPTOM = "many short programs in each step"
 MECHANISM = """
 A loop over a compiled function still takes one row out, dispatches one program and keeps one result

@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "warm_call_s"
-LINT = None
 SYMPTOM = "time grows with the batch, although each example is small"
 MECHANISM = """
 A Python loop dispatches the operations of every example one by one. `vmap` adds the batch to each

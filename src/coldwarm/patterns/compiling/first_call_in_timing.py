@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "first_call_s"
-LINT = "first-call-in-timing"
 SYMPTOM = "the first call is slow, all others are fast"
 MECHANISM = """
 `jit` compiles nothing when it is applied: the first call with arguments of new shapes traces,

@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "first_call_s"
-LINT = "fresh-callable"
 SYMPTOM = "every call is slow"
 MECHANISM = """
 One page of JAX's documentation recommends `jit(partial(f, …))` instead of a lambda, and says that

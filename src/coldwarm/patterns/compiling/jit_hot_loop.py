@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "warm_call_s"
-LINT = "no-jit-hot-loop"
 SYMPTOM = "much time in Python, many short programs"
 MECHANISM = """
 Outside of `jit` each operation is dispatched from Python, and writes its result to memory before

@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "first_call_s"
-LINT = "jit-in-loop"
 SYMPTOM = "every call is slow"
 MECHANISM = """
 Compiled programs are kept by the function's identity, and a `def` inside a loop makes a new

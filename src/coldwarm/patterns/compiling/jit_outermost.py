@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "warm_call_s"
-LINT = "value-and-gradient"
 SYMPTOM = "many short programs in each step"
 MECHANISM = """
 What several jitted functions compute is computed by each for itself, and goes through memory and

@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "first_call_s"
-LINT = "large-constant-capture"
 SYMPTOM = "compiling takes long and needs memory, more with larger arrays"
 MECHANISM = """
 An array that a jitted function closes over becomes a constant of the program: it is copied into its

@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "first_call_s"
-LINT = "list-argument"
 SYMPTOM = "the first call takes long, and longer with a longer list; later calls are slow too"
 MECHANISM = """
 A list is a tree whose leaves are its numbers, so each number becomes an input of the program, and

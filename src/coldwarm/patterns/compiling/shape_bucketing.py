@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "first_call_s"
-LINT = "shape-change"
 SYMPTOM = "calls with new lengths are slow"
 MECHANISM = """
 Rounded up to powers of two, lengths up to a thousand have ten shapes at most, and so ten programs.

@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "first_call_s"
-LINT = "shape-change"
 SYMPTOM = "calls with new lengths are slow"
 MECHANISM = """
 A compiled program is for one set of shapes, so each length that has not been seen before is traced

@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "first_call_s"
-LINT = "varying-static-arg"
 SYMPTOM = "every call is slow"
 MECHANISM = """
 A static argument is part of the key under which a compiled program is kept, so each new value

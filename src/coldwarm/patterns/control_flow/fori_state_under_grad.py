@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "facts"
-LINT = None
 SYMPTOM = "out of memory when gradients are computed"
 MECHANISM = """
 The backward pass of a loop needs the values that each turn computed with, so a large array that is

@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "warm_call_s"
-LINT = None
 SYMPTOM = "a gradient through a loop takes four times as long for twice the turns"
 MECHANISM = """
 `scan` stacks the outputs of its turns outside of its state. A `fori_loop` that writes them into an

@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "facts"
-LINT = "python-loop-unrolled"
 SYMPTOM = "the first call takes long, and longer with more turns"
 MECHANISM = """
 Each turn of a Python loop adds the equations of its body to what is compiled. `fori_loop` holds the

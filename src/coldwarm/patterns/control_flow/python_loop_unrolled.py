@@ -3,7 +3,6 @@
 FRAMEWORK = "jax"
 MEASURES = "equations"
 GRID = {"turns": (5, 50, 200)}
-LINT = "python-loop-unrolled"
 SYMPTOM = "the first call takes long, and longer with more turns"
 MECHANISM = """
 A Python loop runs while JAX traces, so every turn adds its operations to the program, which then

@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "first_call_s"
-LINT = "python-loop-unrolled"
 SYMPTOM = "the first call takes long, and longer with more turns"
 MECHANISM = """
 A Python loop is unrolled while JAX traces, and every copy of its body is traced, lowered and

@@ -4,7 +4,6 @@ FRAMEWORK = "jax"
 MEASURES = "warm_call_s"
 SECONDS = 20.0
 GRID = {"rows": (64, 512, 4096)}
-LINT = "device-transfer-in-loop"
 SYMPTOM = "the device waits between steps"
 MECHANISM = """
 Every transfer costs, and one to the host also waits for all that was dispatched before it, so

@@ -4,7 +4,6 @@ FRAMEWORK = "jax"
 MEASURES = "peak_rss_bytes"
 SECONDS = 60.0
 GRID = {"megabytes": (1, 10, 50, 200)}
-LINT = "no-donation"
 SYMPTOM = "memory use is twice the size of the state"
 MECHANISM = """
 Arguments of a compiled function stay untouched, so its results need new memory while the old is

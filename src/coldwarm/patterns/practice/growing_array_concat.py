@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "first_call_s"
-LINT = "growing-array-concat"
 SYMPTOM = "every turn of a loop is slow, as if it compiled"
 MECHANISM = """
 An array that grows has a new shape in every turn, so each turn compiles anew, also without `jit`,
