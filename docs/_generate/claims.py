@@ -24,6 +24,7 @@ _VERDICTS = {
     "confirmed": "what the rule asks for was seen",
     "refuted": "what the rule asks for was surely not seen",
     "inconclusive": "the bounds leave room for both",
+    "depends": "it holds at some points of the grid, and not at others",
     "outdated": "what the source speaks of is no longer so made",
 }
 
@@ -83,7 +84,7 @@ def _rows(found: Sequence[OfClaim]) -> list[tuple[str, ...]]:
         ("verdict", *(measured.verdict(one.verdict) for one in results)),
         ("because", *map(_because, results)),
     ]
-    by_name = [{bound.name: bound for bound in one.figures} for one in results]
+    by_name = [{bound.label: bound for bound in one.figures} for one in results]
     for name in dict.fromkeys(name for known in by_name for name in known):
         cells = (measured.interval(at[name]) if name in at else units.MISSING for at in by_name)
         rows.append((plain(measured.words_of(name)), *cells))
@@ -123,7 +124,7 @@ def _figures(spec: ClaimSpec, found: Sequence[OfClaim]) -> str:
                 ends = (bound.value, bound.low, bound.high)
                 row = figures.Row(version(one), measured.interval(bound), *ends, of)
                 rows = by_axis.setdefault(_axis(bound.name), {})
-                rows.setdefault(measured.words_of(bound.name), []).append(row)
+                rows.setdefault(measured.words_of(bound.label), []).append(row)
     text = ""
     for axis, rows in by_axis.items():
         unity = "; the dashed line is no difference" if axis == "ratio" else ""

@@ -1,19 +1,27 @@
-"""Figures and a table for the essay *When does JAX win?*, from the committed evidence."""
+"""Figures and tables for the essay *When does JAX win?*, from what is committed."""
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from _generate import evidence, figures, measured
-from _generate.rst import plain, table
+from _generate.rst import indent, plain, table
 from coldwarm.catalogue.spec import claims
+from coldwarm.contracts import codec
+from coldwarm.contracts.sweep import SweepReport
+from coldwarm.report import units
+from coldwarm.report.charts import drawing, sizes
+from coldwarm.report.verdict_table import VERDICTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from _generate.evidence import Evidence
     from coldwarm.contracts.catalogue import Bound
+    from coldwarm.contracts.sweep import SizeRange, Slice
+    from coldwarm.report.charts.chart import Theme
 
 
 class Job(NamedTuple):
@@ -25,24 +33,19 @@ class Job(NamedTuple):
     """Its name in the claim's result."""
 
 
-AGAINST_TORCH = (
-    Job("Hessian of 60 numbers, by double backward", "hessian-cost", "torch_double_backward over"),
-    Job("the same Hessian, by torch.func", "hessian-cost", "torch_func over jax"),
-    Job("50 steps of Runge and Kutta on 8 numbers", "typical-speedup", "steps_torch over"),
-    Job("gradients of 128 examples", "per-example-gradients-loop", "torch_loop over"),
-    Job("ten operations on 200,000 numbers", "typical-speedup", "elementwise_torch over"),
-    Job("loss and gradient of a small MLP", "typical-speedup", "training_torch over"),
-    Job("attention, 64 tokens", "typical-speedup", "attention_torch over"),
-    Job("ten products of 256 × 256 matrices", "typical-speedup", "products_torch over"),
+JOBS = (
+    "ode",
+    "least_squares",
+    "particles",
+    "stencil",
+    "roots",
+    "monte_carlo",
+    "chain",
+    "products",
+    "training",
+    "attention",
 )
-"""Eager PyTorch over jitted JAX."""
-AGAINST_EAGER = (
-    Job("trust region in 50 variables", "iterative-solvers-gain-most", "trust_region"),
-    Job("L-BFGS in 50 variables", "iterative-solvers-gain-most", "lbfgs_eager"),
-    Job("a training step of a small MLP", "iterative-solvers-gain-most", "training_eager"),
-    Job("products of matrices", "iterative-solvers-gain-most", "products_eager"),
-)
-"""JAX without ``jit`` over JAX with it."""
+"""The files of ``examples/jobs``: small steps first, then large operations."""
 STARTS = (
     Job("first call of a small MLP", "first-call-small-mlp", "first_call: first_s"),
     Job("compiling on this CPU", "compiling-cpu-fast", "compiling: compiling_s"),
@@ -58,23 +61,90 @@ def parts(package: Path) -> dict[str, str]:
     """Return the parts that the essay includes."""
     every = evidence.stored(package)
     main = every[0] if every else None
+    root = package.parents[1]
+    measured_jobs = [one for name in JOBS if (one := _job(root, name)) is not None]
     return {
-        "against_torch": _drawn("torch", "Eager PyTorch over jitted JAX", AGAINST_TORCH, main),
-        "against_eager": _drawn("eager", "JAX without jit over with it", AGAINST_EAGER, main),
+        "by_size": _table(measured_jobs),
+        "curves": "".join(map(_curves, measured_jobs)),
         "starts": _starts(main),
         "verdicts": _verdicts(main),
     }
 
 
-def _drawn(name: str, title: str, jobs: Sequence[Job], main: Evidence | None) -> str:
-    rows = [
-        figures.Row(job.words, measured.interval(one), one.value, one.low, one.high, "main")
-        for job, one in sorted(_found(jobs, main), key=lambda pair: -pair[1].value)
-    ]
-    if not rows:
+class Swept(NamedTuple):
+    """A job of the examples, and what was measured of it by size."""
+
+    name: str
+    title: str
+    report: SweepReport
+
+    @property
+    def slice(self) -> Slice:
+        """All of it: nothing else was swept."""
+        return self.report.slices[0]
+
+
+def _job(root: Path, name: str) -> Swept | None:
+    """Return a job with its sweep; ``None``: it was not measured."""
+    path = root / "docs" / "results" / "sizes" / f"{name}.json"
+    if not path.is_file():
+        return None
+    text = ast.get_docstring(ast.parse((root / "examples/jobs" / f"{name}.py").read_text("utf-8")))
+    title = (text or name).splitlines()[0].partition(": n from")[0]
+    return Swept(name, title, codec.load_as(SweepReport, path))
+
+
+def _table(jobs: Sequence[Swept]) -> str:
+    """Return who has the cheapest warm call at which size, and what it takes at both ends."""
+    if not jobs:
         return measured.NOTHING_YET
+    rows = []
+    for job in jobs:
+        warm = next(one for one in job.slice.by_size if one.reading is None)
+        told = (f"{_sizes(one)}: {_who(one)}" for one in warm.ranges)
+        rows.append((plain(job.title), _line_block(told), _line_block(_ends(job))))
+    return table(("job", "cheapest warm call", "takes"), rows, "measured")
+
+
+def _sizes(one: SizeRange) -> str:
+    low, high = units.count(one.from_size), units.count(one.to_size)
+    return low if low == high else f"{low} to {high}"
+
+
+def _who(one: SizeRange) -> str:
+    """Return the cheapest, or those of which it is not decided."""
+    if one.cheapest is not None:
+        return f"**{measured.NAMES[one.cheapest]}**"
+    return " or ".join(measured.NAMES[name] for name in one.among)
+
+
+def _ends(job: Swept) -> Iterator[str]:
+    """Yield what the candidates' calls take at the smallest and at the largest size."""
+    known = [point for point in job.slice.points if point.call]
+    for point in (known[0], known[-1]):
+        calls = sorted(point.call.items(), key=lambda one: one[1].median)
+        said = (f"{measured.NAMES[name]} {units.duration(one.median)}" for name, one in calls)
+        yield f"{units.count(point.size)}: {', '.join(said)}"
+
+
+def _line_block(lines: Iterable[str]) -> str:
+    """Return lines that stay lines within a cell."""
+    return "\n       ".join(f"| {line}" for line in lines)
+
+
+def _curves(job: Swept) -> str:
+    """Return the figure of a job, once for each theme."""
+    chart = sizes.curves(job.report, job.slice, figures.WIDTH)
+    if chart is None:
+        return ""
+    themes: tuple[Theme, ...] = ("light", "dark")
+    both = "\n".join(
+        f'<div class="measured only-{theme}">{drawing.svg(chart, theme).decode()}</div>'
+        for theme in themes
+    )
     # What is included may have no lines as long as those of a drawing.
-    return figures.drawn(f"essay-{name}", title, rows, "ratio").replace("><", ">\n   <")
+    html = indent(both.replace("><", ">\n<"))
+    return f"{plain(job.title)}:\n\n.. raw:: html\n\n{html}\n\n"
 
 
 def _starts(main: Evidence | None) -> str:
@@ -89,14 +159,23 @@ def _verdicts(main: Evidence | None) -> str:
     """Return how many claims of each article had which verdict."""
     if main is None or not main.claims:
         return measured.NOTHING_YET
-    kinds = ("confirmed", "refuted", "inconclusive", "outdated", "not_tested")
+    kinds = (
+        "confirmed",
+        "refuted",
+        "depends",
+        "inconclusive",
+        "outdated",
+        "transferred",
+        "withdrawn",
+        "not_tested",
+    )
     counts: dict[str, dict[str, int]] = {}
     for name, one in main.claims.items():
         if name in claims():
             under = counts.setdefault(claims()[name].article.article, dict.fromkeys(kinds, 0))
             under[one.verdict] = under.get(one.verdict, 0) + 1
     rows = [(article, *(str(of[kind]) for kind in kinds)) for article, of in sorted(counts.items())]
-    return table(("article", *(kind.replace("_", " ") for kind in kinds)), rows, "measured")
+    return table(("article", *(VERDICTS[kind][0] for kind in kinds)), rows, "measured")
 
 
 def _found(jobs: Sequence[Job], main: Evidence | None) -> Iterator[tuple[Job, Bound]]:

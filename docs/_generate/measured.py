@@ -14,6 +14,7 @@ from _generate.rst import code, literal, plain, table
 from coldwarm.catalogue.spec import SIDES, TIMED
 from coldwarm.report import units
 from coldwarm.report.sentences import words
+from coldwarm.report.verdict_table import VERDICTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +33,6 @@ _TONES = {
     "refuted": "bad",
     "failed": "bad",
 }
-_SAID = {"as_stated": "as stated", "opposite": "the opposite", "same": "no difference"}
 _SMALLEST, _MOST_DIGITS = 1e-12, 1e6
 _FEW = 3
 _UNITS = re.compile(r"^n_|_bytes$|_s$")
@@ -40,7 +40,7 @@ _UNITS = re.compile(r"^n_|_bytes$|_s$")
 
 def verdict(kind: str) -> str:
     """Return a verdict in its colour; the style sheet has the roles."""
-    return f":verdict-{_TONES.get(kind, 'open')}:`{_SAID.get(kind, kind.replace('_', ' '))}`"
+    return f":verdict-{_TONES.get(kind, 'open')}:`{VERDICTS[kind][0]}`"
 
 
 def because(reason: Reason | None) -> str:

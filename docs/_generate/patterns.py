@@ -9,15 +9,17 @@ from _generate.evidence import version
 from _generate.rst import code, heading, literal, plain, table, toctree
 from coldwarm.catalogue.catalogue_document import MEASURES
 from coldwarm.catalogue.spec import FACTS, SIDES, claims, patterns
+from coldwarm.contracts.catalogue import PatternResult, at_point
+from coldwarm.doctor.rules import findings_of
 from coldwarm.report import units
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from _generate.evidence import Evidence, OfPattern
     from coldwarm.catalogue.spec import Article, PatternSpec
-    from coldwarm.contracts.catalogue import PatternResult
+    from coldwarm.contracts.catalogue import PatternPoint
 
 _TITLES = {"do": "Do", "dont": "Don't"}
 
@@ -31,8 +33,16 @@ def pages(package: Path) -> dict[str, str]:
     return {"index": _index(every), "symptoms": _symptoms(), **found}
 
 
-def ratio(one: PatternResult, *, in_short: bool = False) -> str:
-    """Return DON'T over DO with its bounds and, if not in short, their confidence."""
+def ratio(one: PatternResult | PatternPoint, *, in_short: bool = False) -> str:
+    """Return DON'T over DO with its bounds and, if not in short, their confidence.
+
+    Of a grid, in short, it is that of each point, in order.
+    """
+    if isinstance(one, PatternResult) and one.points:
+        known = [
+            units.MISSING if each.ratio is None else units.times(each.ratio) for each in one.points
+        ]
+        return " → ".join(known) if in_short else units.MISSING
     if one.ratio is None:
         return units.MISSING
     if one.low is None or one.high is None or one.low == one.high:
@@ -64,9 +74,8 @@ def _page(spec: PatternSpec, found: Sequence[OfPattern]) -> str:
         facts += (
             f" · {measured.verdict(first.verdict)} {ratio(first).strip(units.MISSING)}".rstrip()
         )
-    lint = (
-        f"\n- The lint rule that finds it in source text: {literal(spec.lint)}" if spec.lint else ""
-    )
+    named = ", ".join(map(literal, findings_of(spec.id)))
+    found_as = f"\n- ``coldwarm doctor`` finds it, as {named}." if named else ""
     resting = [name for name, claim in claims().items() if spec.id in claim.patterns]
     parts = [
         heading(plain(spec.title.rstrip(".")), label=f"pattern-{spec.id}"),
@@ -82,7 +91,7 @@ def _page(spec: PatternSpec, found: Sequence[OfPattern]) -> str:
         heading("When it does not hold", 1),
         f"{plain(spec.exception)}\n\n",
         heading("How to notice it", 1),
-        f"- While a program runs: {plain(spec.symptom)}{lint}\n\n",
+        f"- While a program runs: {plain(spec.symptom)}{found_as}\n\n",
         heading("See also", 1),
         "".join(f"- {address}\n" for address in spec.docs),
         "".join(f"- The claim :ref:`claim-{name}` rests on this pattern.\n" for name in resting),
@@ -124,9 +133,38 @@ def _rows(spec: PatternSpec, found: Sequence[OfPattern]) -> list[tuple[str, ...]
             (f"{what}, DON'T", *(measured.quantity(one.measures, one.dont) for one in results)),
             ("DON'T over DO", *map(ratio, results)),
         ]
+    points = [{at_point(each.given): each for each in one.points} for one in results]
+    for at in dict.fromkeys(name for known in points for name in known):
+        rows += _of_point(spec.measures, at, [known.get(at) for known in points])
     if any(one.n_rounds is not None for one in results):
         rows.append(("rounds", *(str(one.n_rounds or units.MISSING) for one in results)))
     return [*rows, *measured.when(found)]
+
+
+def _of_point(
+    measures: str, at: str, found: Sequence[PatternPoint | None]
+) -> list[tuple[str, ...]]:
+    """Return the figures at one point of a grid."""
+
+    def cells(told: Callable[[PatternPoint], str]) -> list[str]:
+        return [units.MISSING if one is None else told(one) for one in found]
+
+    def both(one: PatternPoint) -> str:
+        sides = (measured.quantity(measures, value) for value in (one.do, one.dont))
+        return " → ".join(sides)
+
+    def peaks(one: PatternPoint) -> str:
+        sides = (one.do_peak_bytes, one.dont_peak_bytes)
+        return " → ".join(measured.quantity("peak_rss_bytes", value) for value in sides)
+
+    def said(one: PatternPoint) -> str:
+        return f"{ratio(one)}, {measured.verdict(one.verdict)}"
+
+    return [
+        (f"**{at}**: DON'T over DO", *cells(said)),
+        (f"{MEASURES[measures]}, DO → DON'T", *cells(both)),
+        *([("peak memory, DO → DON'T", *cells(peaks))] if measures != "peak_rss_bytes" else []),
+    ]
 
 
 def _figure(spec: PatternSpec, found: Sequence[OfPattern]) -> str:
@@ -155,10 +193,25 @@ def _figure(spec: PatternSpec, found: Sequence[OfPattern]) -> str:
 
 def _drawn(one: OfPattern, *, main: bool) -> list[figures.Row]:
     """Return the ratio of a result, or those of the counts that both its sheets have."""
-    result, of = one.result, "main" if main else "other"
-    if result.ratio and result.low and result.high:
-        ends = (result.ratio, result.low, result.high)
-        return [figures.Row(version(one), ratio(result), *ends, "main" if main else "other")]
+    result = one.result
+    of: figures.Of = "main" if main else "other"
+    known: list[tuple[str, PatternPoint | PatternResult]] = [
+        (at_point(each.given), each) for each in result.points
+    ]
+    drawn = [
+        figures.Row(
+            ", ".join(filter(None, (at, version(one)))),
+            ratio(each),
+            each.ratio,
+            each.low,
+            each.high,
+            of,
+        )
+        for at, each in known or [("", result)]
+        if each.ratio and each.low and each.high
+    ]
+    if drawn:
+        return drawn
     if len(result.sheets) != len(SIDES):
         return []
     do, dont = (sheet.facts for sheet in result.sheets)
@@ -169,7 +222,7 @@ def _drawn(one: OfPattern, *, main: bool) -> list[figures.Row]:
             share = second / first  # type: ignore[operator]
             label = f"{measured.fact_name(name)}, {version(one)}"
             said = f"{units.times(share)} ({first} → {second})"
-            rows.append(figures.Row(label, said, share, share, share, of))  # type: ignore[arg-type]
+            rows.append(figures.Row(label, said, share, share, share, of))
     return rows
 
 
@@ -220,14 +273,14 @@ def _symptoms() -> str:
         (
             plain(symptom[0].upper() + symptom[1:]),
             "; ".join(f":ref:`{spec.id} <pattern-{spec.id}>`" for spec in found[symptom]),
-            ", ".join(dict.fromkeys(literal(spec.lint) for spec in found[symptom] if spec.lint))
+            ", ".join(literal(name) for spec in found[symptom] for name in findings_of(spec.id))
             or units.MISSING,
         )
         for symptom in sorted(found, key=lambda text: text.strip("`").casefold())
     ]
     return (
         heading("Patterns by symptom", label="symptoms")
-        + "What is seen while a program runs, the patterns that can be behind it, and the lint\n"
-        + "rules that find them in source text.\n\n"
-        + table(("symptom", "patterns", "lint rule"), rows, "symptoms")
+        + "What is seen while a program runs, the patterns that can be behind it, and what\n"
+        + "``coldwarm doctor`` calls them.\n\n"
+        + table(("symptom", "patterns", "findings"), rows, "symptoms")
     )

@@ -33,7 +33,7 @@ class Item(NamedTuple):
     group: str
     says: str
     covered: tuple[str, ...]
-    """The ids of patterns and claims."""
+    """The ids of patterns and claims; empty: nothing here tests it."""
 
 
 def items() -> list[Item]:
@@ -60,7 +60,7 @@ def pages(package: Path) -> dict[str, str]:
     )
     for group in dict.fromkeys(item.group for item in every):
         rows = [
-            (plain(item.says), ", ".join(map(_linked, item.covered)))
+            (plain(item.says), ", ".join(map(_linked, item.covered)) or "nothing: not tested")
             for item in every
             if item.group == group
         ]

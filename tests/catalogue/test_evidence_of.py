@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace as as_declared
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,11 +18,16 @@ from coldwarm.contracts.result import Measured, OwnCandidate
 if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult
 
-SPEC = patterns()["jit-outermost"]
+SPEC = as_declared(patterns()["first-call-in-timing"], grid={})
 (BENCH,) = SPEC.benches
 
 
-def case(name: str, function: str, variables: dict[str, str] | None = None) -> CaseResult:
+def case(
+    name: str,
+    function: str,
+    variables: dict[str, str] | None = None,
+    given: dict[str, int | float] | None = None,
+) -> CaseResult:
     own = OwnCandidate(
         target=f"elsewhere.py:{function}",
         kind="factory",
@@ -30,6 +36,7 @@ def case(name: str, function: str, variables: dict[str, str] | None = None) -> C
         placement=None,
         arguments=[],
         outputs=[],
+        given=given or {},
         renewed=False,
         checked="",
         last_checked=True,
@@ -55,6 +62,7 @@ def test_a_run_of_both_sides_counts() -> None:
         ((case("do", "dont"), case("dont", "do")), "another function"),
         ((case("do", "do"),), "is of do, not of do, dont"),
         ((case("do", "do", {"XLA_FLAGS": "-"}), case("dont", "dont")), "other variables"),
+        ((case("do", "do", None, {"n": 8}), case("dont", "dont")), "another point"),
     ],
 )
 def test_a_run_of_anything_else_does_not(cases: tuple[CaseResult, ...], why: str) -> None:

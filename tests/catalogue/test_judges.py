@@ -5,21 +5,22 @@ from __future__ import annotations
 import ast
 import inspect
 import random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
 import pytest
 
 from coldwarm.catalogue.spec import ClaimSpec, claims
 from coldwarm.catalogue.verdict import Evidence, NotSeenError, _by_rule
-from coldwarm.contracts.catalogue import Bound, FactSheet, PatternResult
+from coldwarm.contracts.catalogue import Bound, FactSheet, PatternResult, PatternVerdict
 from coldwarm.contracts.reasons import because
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 CLAIMS = list(claims().values())
-VERDICTS = ("confirmed", "refuted", "outdated", "inconclusive")
+VERDICTS = ("confirmed", "refuted", "outdated", "depends", "inconclusive")
+VERDICTS_OF_PATTERNS = [one for one in get_args(PatternVerdict) if one != "not_tested"]
 TRIALS = 200_000
 """Most claims have shown all their verdicts after some dozens."""
 
@@ -76,13 +77,23 @@ class Synthetic(Evidence):
         """Draw a ratio with bounds."""
         return self._bound(f"{figure} of {candidate} over {reference}")
 
+    def over_grid(
+        self, candidate: str, reference: str, figure: str, *, bench: str = ""
+    ) -> list[Bound]:
+        """Draw ratios with bounds."""
+        return [self.ratio(candidate, reference, figure, bench=bench) for _ in range(3)]
+
+    def over_points(self, name: str) -> list[Bound]:
+        """Draw ratios of a pattern."""
+        return [self._bound(name) for _ in range(3)]
+
     def pattern(self, name: str) -> PatternResult:
         """Draw the verdict of a pattern."""
         return PatternResult(
             id=name,
             sha256="0" * 64,
             measures="facts",
-            verdict=self._draw.choice(["as_stated", "opposite", "same", "undecided", "failed"]),
+            verdict=self._draw.choice(VERDICTS_OF_PATTERNS),
             reason=because("facts_as_stated"),
             measured_at="",
         )

@@ -119,6 +119,57 @@ def test_a_factory(fit: Desk) -> None:
     assert fit.own("make")["kind"] == "factory"
 
 
+SIZED = """
+import numpy as np
+
+
+def make(n, slope=2.0):
+    x = np.arange(float(n))
+    return lambda x: slope * x, (x,)
+
+
+def twice(n):
+    return 2.0 * n
+"""
+
+
+def test_a_factory_is_given_numbers(desk: Desk) -> None:
+    desk.write("sized.py", SIZED)
+    code, report = desk.report("sized.py:make", "--input", "n=7", WARM)
+    assert (code, report.candidates[0].status) == (0, "ok")
+    said = desk.own("make")
+    assert (said["kind"], said["given"]) == ("factory", {"n": 7})
+    assert said["arguments"] == ["numpy float64[7]"]
+
+
+def test_what_returns_a_number_for_a_number_is_a_function(desk: Desk) -> None:
+    desk.write("sized.py", SIZED)
+    assert desk.report("sized.py:twice", "--input", "n=7", WARM)[0] == 0
+    said = desk.own("twice")
+    assert (said["kind"], said["given"]) == ("function", {})
+    assert "there is no input m" in desk.refused("sized.py:make", "--input", "m=7")
+
+
+CURIOUS = """
+import inspect
+import sys
+
+SOURCE = inspect.getsource(sys.modules["__main__"])
+
+
+def twice(x):
+    return 2.0 * x
+"""
+
+
+def test_a_program_that_reads_the_source_of_main_is_charged_with_no_file(desk: Desk) -> None:
+    """Libraries look up the text of functions in the stack, and that of the runner is there."""
+    desk.write("curious.py", CURIOUS)
+    done = desk.bench("curious.py:twice", "--input", "x=f64[9]", WARM, "--json")
+    assert done.code == 0, done.err
+    assert "files_untried" not in done.out
+
+
 def test_a_factory_beside_a_function_has_arguments_of_its_own(fit: Desk) -> None:
     code, report = fit.report("fit.py:alone", "fit.py:make", WARM)
     assert code == 0

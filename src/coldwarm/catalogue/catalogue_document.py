@@ -20,7 +20,7 @@ from coldwarm.report.document import Paragraph
 from coldwarm.report.provenance import machine_line
 from coldwarm.report.sentences import words
 from coldwarm.report.shown import line
-from coldwarm.report.verdict_table import VerdictRow, VerdictTable
+from coldwarm.report.verdict_table import VERDICTS, VerdictRow, VerdictTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -45,19 +45,6 @@ MEASURES = {
     "signatures": "signatures",
     "facts": "behaviour",
 }
-_VERDICTS = {
-    "as_stated": ("as stated", "green"),
-    "confirmed": ("confirmed", "green"),
-    "opposite": ("opposite", "bold red"),
-    "refuted": ("refuted", "bold red"),
-    "same": ("no difference", "yellow"),
-    "undecided": ("undecided", "yellow"),
-    "inconclusive": ("inconclusive", "yellow"),
-    "outdated": ("outdated", "yellow"),
-    "not_tested": ("not tested", "dim"),
-    "failed": ("failed", "bold red"),
-}
-"""Name of each verdict, and its style."""
 _TITLES = {"patterns": "Patterns: DO against DON’T", "claims": "Claims: what articles say"}
 _HEADINGS = {
     "patterns": (
@@ -96,7 +83,7 @@ def verdict_table(
         kind=kind,
         title=_TITLES[kind],
         about=(*_about(index, environment), *provenance.rows(n_unproved)),
-        summary=_summary([_VERDICTS[one.verdict][0] for one in index.results]),
+        summary=_summary([VERDICTS[one.verdict][0] for one in index.results]),
         headings=_HEADINGS[kind],
         rows=tuple(_row(one, known.get(one.id), not_judged.get(one.id)) for one in index.results),
     )
@@ -116,7 +103,7 @@ def _row(one: Result, spec: Spec | None, left: Reason | None) -> VerdictRow:
         title=spec.title if spec else "",
         cells=tuple(cells),
         verdict=one.verdict,
-        said=_VERDICTS[one.verdict][0],
+        said=VERDICTS[one.verdict][0],
         why="; ".join(filter(None, whys)),
     )
 
@@ -151,6 +138,11 @@ def _here(one: Result) -> str:
         return "; ".join(_named_figures(one.figures)) or units.MISSING
     if one.measures == "facts":
         return units.MISSING
+    if one.points:
+        known = [
+            units.MISSING if each.ratio is None else f"{each.ratio:.3g}" for each in one.points
+        ]
+        return f"{' → '.join(known)}×"
     if one.ratio is None:
         both = [f"{value:.3g}" for value in (one.do, one.dont) if value is not None]
         return " → ".join(both) if len(both) == len(_SIDE_NAMES) else units.MISSING
@@ -162,7 +154,7 @@ def _here(one: Result) -> str:
 def _named_figures(figures: Sequence[Bound]) -> list[str]:
     """Return figures with their names, without the bench that all of them are of."""
     of_one = len({one.name.partition(": ")[0] for one in figures}) == 1
-    names = [one.name.partition(": ")[2] * of_one or one.name for one in figures]
+    names = [one.label.partition(": ")[2] * of_one or one.label for one in figures]
     told = [re.sub(r"_s\b", " (s)", name).replace("_", " ") for name in names]
     return [f"{name} = {_figure(one)}" for name, one in zip(told, figures, strict=True)]
 
@@ -203,7 +195,7 @@ def table(kind: Kind, results: Iterable[Result]) -> RenderableType:
     made.add_column("verdict", no_wrap=True)
     for one in results:
         here = [line(_here(one))] if has_ratio else []
-        made.add_row(_named(one, known.get(one.id)), *here, line(*_VERDICTS[one.verdict]))
+        made.add_row(_named(one, known.get(one.id)), *here, line(*VERDICTS[one.verdict]))
     return made
 
 
@@ -232,7 +224,7 @@ def _in_short(figures: Sequence[Bound]) -> str:
 def _verdict_line(one: Result) -> Text:
     """Return the verdict in its colour, with the reason if there is one to tell."""
     why = _why(one)
-    return line(*_VERDICTS[one.verdict]) + line(f" ({why})" if why else "", "dim")
+    return line(*VERDICTS[one.verdict]) + line(f" ({why})" if why else "", "dim")
 
 
 def _outcome(one: Result) -> Text:
@@ -299,8 +291,10 @@ def _shown(one: Result) -> list[RenderableType]:
     if not isinstance(one, PatternResult):
         figures = Table(box=None, pad_edge=False, show_header=False)
         for bound in one.figures:
-            figures.add_row(line(bound.name), line(_figure(bound)))
+            figures.add_row(line(bound.label), line(_figure(bound)))
         return [*([figures] if one.figures else []), when]
+    if one.points:
+        return [_of_points(one), when]
     if not one.sheets:
         return [line(f"DON'T over DO: {_here(one)}"), when]
     made = Table(box=None, pad_edge=False, header_style="bold")
@@ -309,6 +303,26 @@ def _shown(one: Result) -> list[RenderableType]:
     for fact in dict.fromkeys(name for sheet in one.sheets for name in sheet.seen):
         made.add_row(line(fact), *(_fact(sheet.seen.get(fact)) for sheet in one.sheets))
     return [made, when]
+
+
+def _of_points(one: PatternResult) -> Table:
+    """Return what was measured at each point of a grid."""
+    made = Table(box=None, pad_edge=False, header_style="bold")
+    for name in (", ".join(one.points[0].given), "DO", "DON'T", "DON'T over DO", "peak memory"):
+        made.add_column(name, justify="right")
+    made.add_column("verdict")
+    for each in one.points:
+        bounds = f" ({each.low:.3g}–{each.high:.3g})" if each.low and each.high else ""
+        ratio = units.MISSING if each.ratio is None else f"{each.ratio:.3g}×{bounds}"
+        peaks = (_quantity("_bytes", of) for of in (each.do_peak_bytes, each.dont_peak_bytes))
+        made.add_row(
+            ", ".join(f"{value:,}" for value in each.given.values()),
+            *(_quantity(one.measures, value) for value in (each.do, each.dont)),
+            ratio,
+            " / ".join(peaks),
+            line(*VERDICTS[each.verdict]),
+        )
+    return made
 
 
 def _fact(value: Fact) -> Text:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from coldwarm import __version__
 from coldwarm.catalogue import verdict as judge
-from coldwarm.catalogue.spec import PatternSpec, called, patterns
+from coldwarm.catalogue.spec import ClaimSpec, PatternSpec, called, patterns
 from coldwarm.clock import Clock
 from coldwarm.contracts import codec
 from coldwarm.contracts.catalogue import (
@@ -175,6 +175,8 @@ class Session:
 
     def _one(self, spec: Spec) -> Result:
         """Measure one pattern or claim, and judge it."""
+        if isinstance(spec, ClaimSpec) and spec.withdrawn:
+            return self._result(spec, "withdrawn", because("rule_withdrawn"))
         against = _reason_against(spec.needs)
         if against is not None:
             return self._result(spec, "not_tested", against)
@@ -212,11 +214,7 @@ class Session:
         return {case.candidate: case for case in outcome.cases}
 
     def _pattern(self, name: str) -> PatternResult:
-        """Measure a pattern that a claim rests on, once for all claims of the folder."""
-        for one in self._results.values():
-            for known in one.patterns:
-                if known.id == name and _is_current(known):
-                    return known
+        """Return a pattern that claims rest on: it is measured once for all that rest on it."""
         session = Session(self.folder / PATTERNS_OF_CLAIMS, "patterns", self.run_bench)
         made, interrupted = session.measure([patterns()[name]], resume=True)
         if interrupted:
@@ -266,6 +264,7 @@ def _request_of(spec: Spec, bench: Bench) -> Request:
         reference=called(bench.candidates[0]),
         check=bench.checks,
         tolerance=bench.tolerance,
+        inputs=[f"{name}={value}" for name, value in bench.given.items()],
         variables=[f"{name}={value}" for name, value in bench.variables.items()],
         name="_".join(filter(None, (spec.id, bench.name))).replace("-", "_"),
         options=asked,

@@ -13,13 +13,15 @@ import hashlib
 import importlib
 import pkgutil
 import textwrap
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, get_args
 
 import coldwarm.claims
 import coldwarm.patterns
+from coldwarm.contracts.catalogue import point_name
 from coldwarm.errors import PluginError
 from coldwarm.registry import Source, unknown
 
@@ -92,6 +94,8 @@ class Bench:
     """Whether all must give the same answer."""
     tolerance: float | None = None
     variables: Mapping[str, str] = field(default_factory=dict, hash=False)
+    given: Mapping[str, int] = field(default_factory=dict, hash=False)
+    """Numbers that the factories are given, by name."""
     noise: Literal["time", "memory", "none"] = "time"
     """How what decides scatters: it says how many processes are needed."""
 
@@ -157,8 +161,6 @@ class PatternSpec(_Spec):
     """The text of each side."""
     articles: tuple[Article, ...] = ()
     """Empty: taught by practice alone."""
-    lint: str | None = None
-    """The id of the rule that finds the DON'T in source text."""
     symptom: str = ""
     """Symptom that is seen while a program runs."""
     variables: Mapping[str, str] = field(default_factory=dict, hash=False)
@@ -168,6 +170,9 @@ class PatternSpec(_Spec):
     checks: bool = True
     """Whether both sides must give the same answer."""
     tolerance: float | None = None
+    grid: Mapping[str, tuple[int, ...]] = field(default_factory=dict, hash=False)
+    """Numbers at which it is measured, by the name of the one argument of ``do`` and ``dont``;
+    empty: they have none. They were declared before anything was measured."""
     stated: str = ""
     """Statement of the pattern about its facts, in words."""
     holds: Callable[[Facts, Facts], bool] | None = None
@@ -175,10 +180,17 @@ class PatternSpec(_Spec):
 
     @property
     def benches(self) -> tuple[Bench, ...]:
-        """The bench of both sides, with the DO as the reference; none where facts decide."""
+        """The benches of both sides, one for each point, with the DO as the reference.
+
+        There is none where facts decide.
+        """
         if self.measures == FACTS:
             return ()
-        made = Bench(
+        return _over_grid(self._bench, self.grid)
+
+    @property
+    def _bench(self) -> Bench:
+        return Bench(
             name="",
             candidates=SIDES,
             # Nothing is judged by starts with filled caches: the budget is for the others.
@@ -189,7 +201,6 @@ class PatternSpec(_Spec):
             variables=self.variables,
             noise=_NOISE.get(self.measures, "time"),
         )
-        return (made,)
 
     @property
     def calls(self) -> tuple[Calls, ...]:
@@ -212,9 +223,15 @@ class ClaimSpec(_Spec):
     judge: Callable[[Any], str] = field(hash=False)
     """Gives the verdict for a ``catalogue.judge.Evidence``; pure."""
     benches: tuple[Bench, ...] = ()
+    """Of a bench with a grid, one for each of its points."""
     calls: tuple[Calls, ...] = ()
     patterns: tuple[str, ...] = ()
     """Patterns whose results it rests on."""
+    made_for: Literal["gpu"] | None = None
+    """The device that the source speaks of, where it is tested on another one."""
+    withdrawn: str = ""
+    """Why its rule does not decide on the claim, which was found after measuring; it stays as a
+    record, and has no verdict."""
     note: str = ""
     """Remark on the verdict, such as what has changed since the source was written."""
 
@@ -322,14 +339,14 @@ def _shared(module: ModuleType, declared: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _OF_PATTERN = ("FRAMEWORK", "MEASURES", "MECHANISM", "EXCEPTION", "DOCS", *SIDES)
-_OPTIONAL = ("LINT", "SYMPTOM", "VARIABLES", "SECONDS", "CHECKS", "TOLERANCE", "STATED", "holds")
+_OPTIONAL = ("SYMPTOM", "VARIABLES", "SECONDS", "CHECKS", "TOLERANCE", "GRID", "STATED")
 _OF_CLAIM = ("ARTICLE", "QUANTITY", "PROTOCOL", "RULE", "judge")
 
 
 def _pattern(module: ModuleType) -> PatternSpec:
     declared = _declared(module, "pattern", _OF_PATTERN)
     shared = _shared(module, declared)
-    optional = {name.lower(): declared[name] for name in _OPTIONAL if name in declared}
+    optional = {name.lower(): declared[name] for name in (*_OPTIONAL, "holds") if name in declared}
     return PatternSpec(
         **shared,
         topic=module.__name__.split(".")[-2],
@@ -351,7 +368,7 @@ def claim_of(module: ModuleType) -> ClaimSpec:
     """
     declared = _declared(module, "claim", _OF_CLAIM)
     shared = _shared(module, declared)
-    benches = tuple(Bench(**one) for one in declared.get("BENCHES", ()))
+    benches = tuple(each for one in declared.get("BENCHES", ()) for each in _benches(**one))
     calls = tuple(Calls(**one) for one in declared.get("FACTS", ()))
     shared["source"] = _with_shared_files(shared["source"], (*benches, *calls))
     return ClaimSpec(
@@ -364,7 +381,23 @@ def claim_of(module: ModuleType) -> ClaimSpec:
         benches=benches,
         calls=calls,
         patterns=tuple(declared.get("PATTERNS", ())),
+        made_for=declared.get("MADE_FOR"),
+        withdrawn=_one_line(declared.get("WITHDRAWN", "")),
         note=_one_line(declared.get("NOTE", "")),
+    )
+
+
+def _benches(*, grid: Mapping[str, Sequence[int]] | None = None, **fields: Any) -> Iterable[Bench]:  # noqa: ANN401 - the fields of a bench
+    """Return the bench of a claim, or those of each point of its grid."""
+    return _over_grid(Bench(**fields), grid or {})
+
+
+def _over_grid(bench: Bench, grid: Mapping[str, Sequence[int]]) -> tuple[Bench, ...]:
+    """Return a bench for each point of a grid, of which every number is tried with every other."""
+    points = [dict(zip(grid, one, strict=True)) for one in product(*grid.values())]
+    return tuple(
+        replace(bench, name=point_name(one, bench.name), given=one) if one else bench
+        for one in points
     )
 
 
@@ -400,12 +433,15 @@ _IN_WORDS = {
     "BENCHES",
     "DOCS",
     "FACTS",
+    "GRID",
+    "MADE_FOR",
     "NEEDS",
     "NOTE",
     "PATTERNS",
     "PROTOCOL",
     "QUANTITY",
     "RULE",
+    "WITHDRAWN",
 }
 """Constants of a claim: it stands in words above its code."""
 

@@ -8,14 +8,24 @@ that both sides have shown what the pattern says.
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 from msgspec.structs import replace
 
-from coldwarm.catalogue.spec import ClaimSpec, PatternSpec, called
-from coldwarm.contracts.catalogue import Bound, ChangedVerdict, ClaimResult, ClaimVerdict
+from coldwarm.catalogue.spec import SIDES, ClaimSpec, PatternSpec, called
+from coldwarm.contracts.catalogue import (
+    Bound,
+    ChangedVerdict,
+    ClaimResult,
+    ClaimVerdict,
+    PatternPoint,
+    PatternResult,
+    at_point,
+    point_name,
+)
 from coldwarm.contracts.reasons import because, together
 from coldwarm.stats.ratio import CONFIDENCE, compare
 from coldwarm.stats.summarise import cold_rounds
@@ -26,7 +36,7 @@ if TYPE_CHECKING:
     from coldwarm.catalogue.spec import Bench, Spec
     from coldwarm.contracts.answer import Comparison
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.contracts.catalogue import Fact, FactSheet, PatternResult, Result
+    from coldwarm.contracts.catalogue import Fact, FactSheet, Result
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult, Measured
@@ -37,6 +47,8 @@ if TYPE_CHECKING:
     """Figures of DO and DON'T."""
 
 COLD: CacheMode = "cold_process_cold_cache"
+_MATTERS = 1.02
+"""A ratio of what scatters says that two sides differ where all of its interval is beyond this."""
 _DEVICES = {"gpu": "gpu_unavailable", "gpus": "gpu_unavailable", "tpu": "tpu_unavailable"}
 """By what is needed, the reason that it was not tested."""
 
@@ -51,10 +63,14 @@ class Evidence:
 
     cases: Mapping[str, Cases] = field(default_factory=dict)
     """By the name of a bench, its cases by candidate."""
+    points: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """By the name of a bench, the point of a grid that it is of."""
     sheets: Sequence[FactSheet] = ()
     patterns: Mapping[str, PatternResult] = field(default_factory=dict)
     asked: list[Bound] = field(default_factory=list)
     """Figures that the rule has asked for so far."""
+    depends: Reason | None = None
+    """At which points of a grid the claim holds, where it does at some alone."""
 
     def facts(self, function: str) -> Mapping[str, Fact]:
         """Return what a function has shown, with ``raised`` and ``programs`` among it.
@@ -123,9 +139,55 @@ class Evidence:
         if found is None:
             raise NotSeenError(name)
         value, low, high, confidence = found
-        bound = Bound(name=name, value=value, low=low, high=high, confidence=confidence)
+        given = dict(self.points.get(bench, {}))
+        bound = Bound(
+            name=name, given=given, value=value, low=low, high=high, confidence=confidence
+        )
         self.asked.append(bound)
         return bound
+
+    def over_grid(
+        self, candidate: str, reference: str, figure: str, *, bench: str = ""
+    ) -> list[Bound]:
+        """Return a candidate's figure over the reference's at each point of a bench's grid.
+
+        Where it was not measured, it may be anything.
+
+        Raises:
+            NotSeenError: it was measured at no point.
+        """
+        found, any_seen = [], False
+        for name, given in self.points.items():
+            if given and name == point_name(given, bench):
+                try:
+                    one = self.ratio(candidate, reference, figure, bench=name)
+                    any_seen = True
+                except NotSeenError:
+                    one = _unknown(f"{figure} of {candidate} over {reference}", given)
+                found.append(one)
+        if not any_seen:
+            text = f"{figure} of {candidate} over {reference}"
+            raise NotSeenError(text)
+        return found
+
+    def mostly(
+        self, bounds: Sequence[Bound], low: float = 0.0, high: float = math.inf
+    ) -> ClaimVerdict:
+        """Say whether figures lie between two limits at most points.
+
+        Confirmed: surely so at more than half of them. Refuted: surely so at none, and surely
+        outside at more than half. Depends: surely so at some, and surely outside at others.
+        """
+        said = [self.within(one, low, high) for one in bounds]
+        n_held, n_not = said.count("confirmed"), said.count("refuted")
+        if 2 * n_held > len(said):
+            return "confirmed"
+        if n_held and n_not:
+            held = [one for one, each in zip(bounds, said, strict=True) if each == "confirmed"]
+            names = [at_point(one.given) or one.name for one in held]
+            self.depends = because("holds_at", point_names=names, n_held=n_held, n_points=len(said))
+            return "depends"
+        return "refuted" if 2 * n_not > len(said) else "inconclusive"
 
     def pattern(self, name: str) -> PatternResult:
         """Return the result of a pattern, and put its ratio down.
@@ -136,17 +198,44 @@ class Evidence:
         one = self.patterns.get(name)
         if one is None:
             raise NotSeenError(name)
-        if one.ratio is not None and one.low is not None and one.high is not None:
-            self.asked.append(
-                Bound(
-                    name=f"{name}: DON'T over DO",
-                    value=one.ratio,
-                    low=one.low,
-                    high=one.high,
-                    confidence=one.confidence,
-                )
-            )
+        self.asked += _ratios(one)
         return one
+
+    def over_points(self, name: str) -> list[Bound]:
+        """Return DON'T over DO of a pattern at each point of its grid, and put them down.
+
+        Where it was not measured, it may be anything.
+
+        Raises:
+            NotSeenError: it was not measured at any.
+        """
+        one = self.pattern(name)
+        found = {at_point(each.given): each for each in _ratios(one)}
+        if not found:
+            raise NotSeenError(name)
+        return [
+            found.get(at_point(each.given)) or _unknown(name, each.given) for each in one.points
+        ]
+
+    def of_patterns(self, names: Iterable[str]) -> ClaimVerdict:
+        """Say whether patterns are all as they state.
+
+        Confirmed: all are. Refuted: one shows the opposite, or no difference that matters.
+        Depends: one holds at some points of its grid, and the others are as they state.
+
+        Raises:
+            NotSeenError: one was not measured.
+        """
+        found = [self.pattern(name) for name in names]
+        said = {one.verdict for one in found}
+        if said == {"as_stated"}:
+            return "confirmed"
+        if said & {"opposite", "same"}:
+            return "refuted"
+        if said <= {"as_stated", "depends"}:
+            self.depends = next(one.reason for one in found if one.verdict == "depends")
+            return "depends"
+        return "inconclusive"
 
     @staticmethod
     def at_least(bound: Bound, limit: float) -> ClaimVerdict:
@@ -173,6 +262,27 @@ class Evidence:
     def holds(condition: bool) -> ClaimVerdict:  # noqa: FBT001 - what is so, or not
         """Return the verdict for what has no noise."""
         return "confirmed" if condition else "refuted"
+
+
+def _unknown(name: str, given: Mapping[str, int]) -> Bound:
+    """Return the bounds of what was not measured at a point."""
+    return Bound(name=name, given=dict(given), value=1.0, low=0.0, high=math.inf)
+
+
+def _ratios(one: PatternResult) -> list[Bound]:
+    """Return DON'T over DO of a pattern, at each point of its grid."""
+    return [
+        Bound(
+            name=f"{one.id}: DON'T over DO",
+            given={} if isinstance(part, PatternResult) else part.given,
+            value=part.ratio,
+            low=part.low,
+            high=part.high,
+            confidence=part.confidence,
+        )
+        for part in one.points or (one,)
+        if part.ratio is not None and part.low is not None and part.high is not None
+    ]
 
 
 def judged(spec: Spec, result: Result, cases: Mapping[str, Cases]) -> Result:
@@ -215,10 +325,25 @@ def _by_rule(
     return cast("ClaimVerdict", verdict), None
 
 
+_TRANSFERRED: dict[str, str] = {
+    "confirmed": "transferred_holds",
+    "refuted": "transferred_differs",
+    "depends": "transferred_depends",
+    "inconclusive": "transferred_undecided",
+}
+"""By what a rule says, the reason of a claim on another kind of device than was used."""
+
+
 def _claim_judged(spec: ClaimSpec, result: ClaimResult, cases: Mapping[str, Cases]) -> ClaimResult:
     patterns = {one.id: one for one in result.patterns}
-    evidence = Evidence(cases=cases, sheets=result.sheets, patterns=patterns)
+    points = {one.name: one.given for one in spec.benches}
+    evidence = Evidence(cases, points, result.sheets, patterns)
     verdict, reason = _by_rule(spec.judge, evidence)
+    if verdict == "depends":
+        reason = evidence.depends
+    if spec.made_for is not None and verdict in _TRANSFERRED:
+        known = () if evidence.depends is None else (evidence.depends,)
+        verdict, reason = "transferred", because(_TRANSFERRED[verdict], *known)
     told = [one.versions for one in result.sheets]
     told += [seen.versions for run in cases.values() for seen in _observations(run)]
     told += [one.versions for one in result.patterns]
@@ -271,15 +396,52 @@ def _pattern_judged(
     spec: PatternSpec, result: PatternResult, cases: Mapping[str, Cases]
 ) -> PatternResult:
     """Return a pattern's result by the standard rule."""
+    points: list[PatternPoint] = []
     if spec.holds is not None:
         sheets = {one.function: one for one in result.sheets}
         do, dont = sheets["do"], sheets["dont"]
         said, versions = _of_facts(do, dont, spec.holds), do.versions
     else:
-        (run,) = cases.values()
-        said = _of_cases(spec.measures, run["do"], run["dont"])
-        versions = _merged(seen.versions for seen in _observations(run))
-    return replace(result, measures=spec.measures, versions=versions, **said)
+        runs = [(one.given, cases[one.name]) for one in spec.benches]
+        of_each = [_of_cases(spec.measures, run["do"], run["dont"]) for _, run in runs]
+        if spec.grid:
+            points = [
+                PatternPoint(given=dict(given), **one, **_peaks(run))
+                for (given, run), one in zip(runs, of_each, strict=True)
+            ]
+        said = _of_points(points) if points else of_each[0]
+        versions = _merged(seen.versions for _, run in runs for seen in _observations(run))
+    return replace(result, measures=spec.measures, versions=versions, points=points, **said)
+
+
+def _peaks(run: Cases) -> dict[str, Any]:
+    """Return the largest resident memory of both sides."""
+    known = {f"{side}_peak_bytes": _peak_bytes(run[side]) for side in SIDES}
+    return {name: median(one) if one else None for name, one in known.items()}
+
+
+def _peak_bytes(case: CaseResult) -> list[float]:
+    """Return the largest resident memory of each process; empty: of one it is not known."""
+    seen = [one.phases[-1].peak_rss_bytes for one in case.observations if one.phases]
+    known = [float(one) for one in seen if one is not None]
+    return known if len(known) == len(seen) else []
+
+
+def _of_points(points: Sequence[PatternPoint]) -> dict[str, Any]:
+    """Return what a grid says as a whole: what its points agree on, where most are decided."""
+    decided = [one for one in points if one.verdict in {"as_stated", "same", "opposite"}]
+    if 2 * len(decided) <= len(points):
+        if all(one.verdict == "failed" for one in points):
+            return _said("failed", points[0].reason)
+        counts = {"n_points": len(points), "n_decided": len(decided)}
+        return _said("undecided", because("few_points", **counts))
+    if len({one.verdict for one in decided}) == 1:
+        return _said(decided[0].verdict, decided[0].reason)
+    names = [at_point(one.given) for one in decided if one.verdict == "as_stated"]
+    return _said(
+        "depends",
+        because("holds_at", point_names=names, n_held=len(names), n_points=len(points)),
+    )
 
 
 def _said(  # noqa: PLR0913 - the fields of a result, by name
@@ -343,9 +505,16 @@ def _of_cases(measures: str, do: CaseResult, dont: CaseResult) -> dict[str, Any]
 
 
 def _of_comparison(one: Comparison, figures: Figures, n_rounds: int) -> dict[str, Any]:
+    verdict, reason = _OF_DONT[one.verdict], one.reason
+    if one.verdict in {"slower", "faster"} and one.low and one.high:
+        nearest, farthest = sorted((abs(math.log(one.low)), abs(math.log(one.high))))
+        if nearest < math.log(_MATTERS):
+            is_small = farthest < math.log(_MATTERS)
+            verdict = "same" if is_small else "undecided"
+            reason = because("difference_small" if is_small else "difference_perhaps_small")
     return _said(
-        _OF_DONT[one.verdict],
-        one.reason,
+        verdict,
+        reason,
         figures,
         ratio=one.ratio,
         low=one.low,
@@ -385,11 +554,7 @@ def _of_first_call(do: CaseResult, dont: CaseResult) -> dict[str, Any]:
 
 def _of_memory(do: CaseResult, dont: CaseResult) -> dict[str, Any]:
     """Compare the largest resident memory by all that was seen."""
-    seen = [
-        [one.phases[-1].peak_rss_bytes for one in case.observations if one.phases]
-        for case in (do, dont)
-    ]
-    known = [[float(one) for one in side if one is not None] for side in seen]
+    known = [_peak_bytes(case) for case in (do, dont)]
     if not all(known):
         return _undecided("peak_rss_bytes")
     ours, theirs = ({str(n): [value] for n, value in enumerate(side)} for side in reversed(known))
@@ -435,12 +600,15 @@ def of_bench(run: Measured, spec: Spec, bench: Bench) -> dict[str, CaseResult]:
         if {*own.variables, *(own.withheld_variables or ())} != {*bench.variables}:
             message = f"{case.case} of {run.path} was measured with other variables"
             raise ValueError(message)
+        if own.given != dict(bench.given):
+            message = f"{case.case} of {run.path} was measured at another point of the grid"
+            raise ValueError(message)
     return cases
 
 
 def is_bare(one: Result) -> bool:
     """Say whether a result has no evidence at all, and says so."""
-    says_so = one.verdict in {"not_tested", "failed"}
+    says_so = one.verdict in {"not_tested", "failed", "withdrawn"}
     return says_so and not (one.sheets or one.runs or one.patterns)
 
 

@@ -152,10 +152,12 @@ def _print_list(rows: Sequence[_Listed], singular: str) -> None:
 def _of_patterns() -> list[_Listed]:
     """Return the patterns, topic by topic."""
     from coldwarm.catalogue.spec import patterns
+    from coldwarm.doctor.rules import findings_of
 
     def fields(spec: PatternSpec) -> dict[str, str | None]:
-        named = ("topic", "framework", "title", "measures", "lint")
-        return {"pattern": spec.id, **{name: getattr(spec, name) for name in named}}
+        named = ("topic", "framework", "title", "measures")
+        fields = {name: getattr(spec, name) for name in named}
+        return {"pattern": spec.id, **fields, "findings": ", ".join(findings_of(spec.id)) or None}
 
     every = list(patterns().values())
     topics = list(dict.fromkeys(spec.topic for spec in every))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from msgspec import field
 
 from coldwarm.contracts.base import Count, Name, NotNegative, Record, Seconds, Sha256
 from coldwarm.contracts.reasons import Reason
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Kind = Literal["patterns", "claims"]
 INDEXES: dict[Kind, str] = {"patterns": "patterns.json", "claims": "claims.json"}
@@ -15,6 +18,16 @@ INDEXES: dict[Kind, str] = {"patterns": "patterns.json", "claims": "claims.json"
 PATTERNS_OF_CLAIMS = "patterns"
 """The folder of patterns that claims rest on, below that of the claims."""
 Fact = bool | int | float | str | None
+
+
+def at_point(given: Mapping[str, int]) -> str:
+    """Return the point of a grid in words; empty: there is no grid."""
+    return ", ".join(f"{name} = {value:,}" for name, value in given.items())
+
+
+def point_name(given: Mapping[str, int], of: str = "") -> str:
+    """Return what the bench of one point of a grid is called, below the name of the bench."""
+    return "_".join([*filter(None, [of]), *(f"{key}_{value}" for key, value in given.items())])
 
 
 class Raised(Record, frozen=True, kw_only=True):
@@ -47,6 +60,32 @@ class FactSheet(Record, frozen=True, kw_only=True):
         return {"raised": error, "programs": self.programs, **self.facts}
 
 
+PatternVerdict = Literal[
+    "as_stated", "opposite", "same", "depends", "undecided", "not_tested", "failed"
+]
+
+
+class PatternPoint(Record, frozen=True, kw_only=True):
+    """A pattern at one point of its grid."""
+
+    given: dict[str, int]
+    """Numbers that both sides were given, by name."""
+    verdict: PatternVerdict
+    reason: Reason
+    do: NotNegative | None = None
+    dont: NotNegative | None = None
+    """In the unit of what is measured; of durations medians."""
+    ratio: NotNegative | None = None
+    """DON'T over DO, with the bounds at ``confidence``; of counts exact."""
+    low: NotNegative | None = None
+    high: NotNegative | None = None
+    confidence: float | None = None
+    n_rounds: Count | None = None
+    do_peak_bytes: NotNegative | None = None
+    dont_peak_bytes: NotNegative | None = None
+    """The largest resident memory of a process: the median of those that were measured."""
+
+
 class PatternResult(Record, frozen=True, kw_only=True):
     """Result of one pattern."""
 
@@ -56,9 +95,10 @@ class PatternResult(Record, frozen=True, kw_only=True):
     """Hash of its file."""
     measures: str
     """Deciding figure: a duration, a count, or ``facts``."""
-    verdict: Literal["as_stated", "opposite", "same", "undecided", "not_tested", "failed"]
-    """``as_stated``: the DON'T costs more, and its interval excludes no difference; or the facts
-    are as the pattern says. ``same``: the difference is surely smaller than what matters."""
+    verdict: PatternVerdict
+    """``as_stated``: the DON'T surely costs more, and by more than what matters; or the facts are
+    as the pattern says. ``same``: the difference is surely smaller than what matters. ``depends``:
+    so at some points of the grid, and otherwise at others."""
     reason: Reason
     do: NotNegative | None = None
     dont: NotNegative | None = None
@@ -72,7 +112,10 @@ class PatternResult(Record, frozen=True, kw_only=True):
     sheets: list[FactSheet] = []
     """Fact sheets of DO and of DON'T, for a pattern of facts."""
     path: str | None = None
-    """The folder of the run that the figures are from, relative to this file."""
+    """The folder of the run that the figures are from, relative to this file; with a grid, of the
+    runs, whose folders in it are called by their points."""
+    points: list[PatternPoint] = []
+    """In the order of the grid; empty: the pattern has none."""
     measured_at: str
     versions: dict[str, str] = {}
     null_reasons: dict[str, Reason] = {}
@@ -82,13 +125,20 @@ class PatternResult(Record, frozen=True, kw_only=True):
 
     @property
     def runs(self) -> dict[str, str]:
-        """The folder of its run, by the name of the bench: it has none."""
-        return {} if self.path is None else {"": self.path}
+        """The folders of its runs, by the names of the benches: the only one has none."""
+        if self.path is None:
+            return {}
+        if not self.points:
+            return {"": self.path}
+        names = (point_name(one.given) for one in self.points)
+        return {name: f"{self.path}/{name}" for name in names}
 
     @property
     def has_figures(self) -> bool:
         """Whether it says anything that is measured."""
-        return any(value is not None for value in (self.do, self.dont, self.ratio))
+        return any(value is not None for value in (self.do, self.dont, self.ratio)) or bool(
+            self.points
+        )
 
 
 class _Results(Record, frozen=True, kw_only=True):
@@ -122,14 +172,31 @@ class Bound(Record, frozen=True, kw_only=True):
 
     name: str
     """Description, with its unit."""
+    given: dict[str, int] = {}
+    """The point of a grid that it is of, by name; empty: there is no grid."""
     value: float
     low: float
     high: float
     confidence: float | None = None
     """``None``: exact."""
 
+    @property
+    def label(self) -> str:
+        """The name, with the point that it is of."""
+        return ", ".join(filter(None, (self.name, at_point(self.given))))
 
-ClaimVerdict = Literal["confirmed", "refuted", "inconclusive", "outdated", "not_tested", "failed"]
+
+ClaimVerdict = Literal[
+    "confirmed",
+    "refuted",
+    "depends",
+    "inconclusive",
+    "outdated",
+    "transferred",
+    "withdrawn",
+    "not_tested",
+    "failed",
+]
 
 
 class ClaimResult(Record, frozen=True, kw_only=True):
@@ -140,7 +207,10 @@ class ClaimResult(Record, frozen=True, kw_only=True):
     sha256: Sha256 = field(name="claim_sha256")
     """Hash of its file, and so of its rule."""
     verdict: ClaimVerdict
-    """By the claim's rule. ``outdated``: what it speaks of is no longer so made."""
+    """By the claim's rule. ``outdated``: what it speaks of is no longer so made. ``depends``: it
+    holds at some points of the grid that was declared, and not at others. ``transferred``: the
+    source speaks of another kind of device, and the reason says what was seen on this one.
+    ``withdrawn``: the rule does not decide on it."""
     reason: Reason | None = None
     """Cause where it was not tested, or failed."""
     figures: list[Bound] = []

@@ -92,6 +92,8 @@ class OwnCandidate(Record, frozen=True, kw_only=True):
     """Each argument of the call: framework, dtype and shape, or the value."""
     outputs: list[str]
     """Each array of the output, as it was compared."""
+    given: dict[str, int | float] = {}
+    """Numbers that a factory was given, by name."""
     renewed: bool
     """Whether each call got new arguments, because it changes or uses up those it is given."""
     checked: str

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from coldwarm.catalogue.spec import patterns
 from coldwarm.doctor.judge import SMALL, is_small
-from coldwarm.doctor.rules import change_of, rules
+from coldwarm.doctor.rules import change_of, pages
 from coldwarm.report import units
 from coldwarm.report.document import (
     Document,
@@ -89,8 +89,7 @@ def _where(one: CallSite) -> str:
 
 def pattern_of(finding: str) -> PatternSpec | None:
     """Return the pattern of a kind of finding; ``None``: no pattern shows it."""
-    pages = {name: pattern for rule in rules() for name, pattern in rule.pages.items()}
-    return patterns().get(pages.get(finding, finding))
+    return patterns().get(pages().get(finding, finding))
 
 
 _WORTH_BYTES = 2**20

@@ -179,8 +179,12 @@ def before(asked: "Mapping[str, Any]") -> "list[str]":
 
 
 def _sources() -> "set[str]":
-    """Return the files of modules that lie where an import finds them by their names."""
-    found = set()
+    """Return the files of modules that lie where an import finds them by their names.
+
+    That of ``__main__`` is the runner's own, whose text libraries look up in the stack.
+    """
+    main = getattr(sys.modules.get("__main__"), "__file__", None)
+    found = {os.path.realpath(main)} if isinstance(main, str) else set()
     for name, module in list(sys.modules.items()):
         file, place = getattr(module, "__file__", None), name.replace(".", "/")
         begins = tuple(f"{one}/{place}{sign}" for one in sys.path for sign in "./")

@@ -270,6 +270,13 @@ def _suit(
         raise target.TargetError(text) from None
 
 
+def values_of(inputs: "Sequence[Mapping[str, Any]]") -> "dict[str, Any] | None":
+    """Return inputs that hold no array, by name; ``None``: one is an array."""
+    if any(one["kind"] == "array" for one in inputs):
+        return None
+    return {one["name"]: one["value"] for one in inputs}
+
+
 _NEW_SHAPES = 8
 """At most so many further inputs of a factory's generator are called."""
 

@@ -174,10 +174,14 @@ class UserFunction(Backend):
         function, call, self._sync = load(self.spec["arguments"])
         return function, call
 
+    def _factory(self) -> "Any":
+        """Call the factory with the values that it was given."""
+        return self._found(**(arguments.values_of(self.spec["inputs"]) or {}))
+
     def build(self) -> "tuple[Any, ...]":
         """Call the factory; return the arguments, finished."""
         begin_s = _now_s()
-        made = arguments.from_factory(self._found)
+        made = arguments.from_factory(self._factory)
         self._build_s = _now_s() - begin_s
         self._function, self._call, self._more = made
         self.keywords = self._call.keywords
@@ -260,7 +264,7 @@ class UserFunction(Backend):
         if folder:
             return transfer.load(folder)[1] if self.spec.get("carried") else transfer.read(folder)
         if self.builds and self._build_s <= _LONG_BUILD_S:
-            _, call, _ = arguments.from_factory(self._found)
+            _, call, _ = arguments.from_factory(self._factory)
             if call.keywords == self._call.keywords:
                 return call
         return (self._fresh or self._call).copied()

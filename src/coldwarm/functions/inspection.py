@@ -82,7 +82,7 @@ def _how_to_give(positions: "list[str]") -> str:
     names = ", ".join(positions) or "arguments"
     return (
         f"it takes {names}: give each as --input {(positions or ['x'])[0]}=f32[512,512], or name a"
-        " factory, which is called without arguments and returns function and arguments"
+        " factory, which returns function and arguments"
     )
 
 
@@ -117,9 +117,9 @@ class _Inspection:
     def prepare(self) -> "tuple[Callable[..., Any], arguments.Call, int]":
         """Return the function, its call, and how many new-shape calls there are.
 
-        What takes no argument and was given none is called: what returns a callable, or a
-        tuple that begins with one, is a factory. The object of a method and the defaults of a
-        function are its arguments, so that their data can be changed.
+        What was given no array is called: what returns a callable, or a tuple that begins with
+        one, is a factory. The object of a method and the defaults of a function that was given
+        nothing are its arguments, so that their data can be changed.
         """
         if self.spec.get("carried"):
             return *self.backend.carried(transfer.load_noting), 0
@@ -129,10 +129,11 @@ class _Inspection:
         if self.spec.get("arguments"):
             return found, transfer.read(self.spec["arguments"]), 0
         signature = target.CallSignatureReader(found)
-        if not inputs and signature.bind is not None and not signature.wanted:
+        values = arguments.values_of(inputs)
+        if values is not None and signature.allows(values):
             with _Alone(self.job["answer"]):
                 begin_ns = _now_ns()
-                given = found()
+                given = found(**values)
                 self.first_ns = _now_ns() - begin_ns
             first = given[0] if isinstance(given, tuple | list) and given else given
             if callable(first):
@@ -141,6 +142,7 @@ class _Inspection:
                 return function, call, len(list(more))
             unfinished.wait(given)
             self.first_ns = _now_ns() - begin_ns
+        if not inputs and signature.allows({}):
             function, positional, named = target.with_own(found)
             if positional or named:
                 self.kind = "own"

@@ -188,6 +188,16 @@ class CallSignatureReader:
         self.takes_more = any(p.kind is p.VAR_POSITIONAL for p in parameters)
         """Whether any further arguments can be given by position, as with ``*args``."""
 
+    def allows(self, named: "Mapping[str, Any]") -> bool:
+        """Return whether the function tells that it can be called with these, given by name."""
+        if self.bind is None:
+            return False
+        try:
+            self.bind(**named)
+        except TypeError:
+            return False
+        return True
+
 
 class _ReachedError(BaseException):
     """The script has come to the call that is measured; it needs to go no further."""

@@ -20,6 +20,7 @@ from coldwarm.report.headline import around
 from coldwarm.report.plan_document import EXTRAPOLATED
 from coldwarm.report.sentences import with_advice
 from coldwarm.report.words import MODE_NAMES
+from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 from coldwarm.stats.sweeps import MODES
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ def blocks_of(report: SweepReport, one: Slice) -> Iterator[Block]:
     yield from terms(_unknown(one), "care")
     if one.points:
         yield Paragraph(_SURE, "dim")
+    if any(_is_of_few(call) for point in one.points for call in point.call.values()):
+        yield Paragraph(_FEW, "dim")
     if not one.complete:
         yield Paragraph(_UNFINISHED, "dim")
 
@@ -75,6 +78,7 @@ _SURE = (
     "At each size that was measured, this holds with 97 % for a warm call and 95 % for a process;"
     " between two sizes, nothing was measured."
 )
+_FEW = "In brackets: how many processes a range is of, where these are too few for an interval."
 _UNFINISHED = "Not finished: with more time, more sizes would be measured."
 
 
@@ -218,8 +222,20 @@ def _costs(
             cells.append(Cell())
             continue
         verdict = "cheapest" if one == cheapest else ""
-        cells.append(Cell(units.duration(seconds.median), around(seconds), verdict=verdict))
+        said = units.duration(seconds.median)
+        cells.append(Cell(said, below=_around(seconds), verdict=verdict))
     return cells
+
+
+def _around(seconds: Summary) -> str:
+    """Write the interval of a median, or the range of a few processes with their number."""
+    if _is_of_few(seconds) and seconds.low is not None and seconds.high is not None:
+        return f"{units.between(seconds.low, seconds.high)} ({seconds.n_processes})"
+    return around(seconds)
+
+
+def _is_of_few(seconds: Summary) -> bool:
+    return seconds.n_processes < FEWEST_FOR_CONFIDENCE
 
 
 def _power(growth: Growth | None, swept: str) -> Cell:

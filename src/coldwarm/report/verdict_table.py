@@ -13,6 +13,22 @@ if TYPE_CHECKING:
     from coldwarm.contracts.catalogue import ChangedVerdict
     from coldwarm.report.document import Block
 
+VERDICTS = {
+    "as_stated": ("as stated", "green"),
+    "confirmed": ("confirmed", "green"),
+    "opposite": ("opposite", "bold red"),
+    "refuted": ("refuted", "bold red"),
+    "same": ("no difference", "yellow"),
+    "depends": ("depends", "yellow"),
+    "undecided": ("undecided", "yellow"),
+    "inconclusive": ("inconclusive", "yellow"),
+    "outdated": ("outdated", "yellow"),
+    "transferred": ("transferred", "dim"),
+    "withdrawn": ("rule withdrawn", "dim"),
+    "not_tested": ("not tested", "dim"),
+    "failed": ("failed", "bold red"),
+}
+"""Name of each verdict, and its style."""
 _MOST_NAMES = 3
 """Names of patterns or claims that only one side has, in a terminal."""
 
@@ -85,7 +101,7 @@ def changes(
         if one.a is None or one.b is None:
             continue
         sides = ((one.a, one.name in of_a), (one.b, one.name in of_b))
-        said = [_said(verdict) + (", not proved" if left else "") for verdict, left in sides]
+        said = [VERDICTS[verdict][0] + (", not proved" if left else "") for verdict, left in sides]
         rows.append((one.name, *said))
     changed = table((kind, "A", "B"), rows, labels=3) if rows else Paragraph("no verdict changed")
     only = (
@@ -99,7 +115,3 @@ def _some(names: Sequence[str]) -> str:
     """Return how many there are, and the first of them."""
     more = ["…"] if len(names) > _MOST_NAMES else []
     return f"{len(names)}: {', '.join([*names[:_MOST_NAMES], *more])}"
-
-
-def _said(verdict: str) -> str:
-    return verdict.replace("_", " ")

@@ -56,6 +56,17 @@ def patterns() -> Mapping[str, Rule]:
     return {pattern: rule for rule in rules() for pattern in rule.changes}
 
 
+@cache
+def pages() -> Mapping[str, str]:
+    """Return the pattern that shows each finding of another name."""
+    return {name: pattern for rule in rules() for name, pattern in rule.pages.items()}
+
+
+def findings_of(pattern: str) -> list[str]:
+    """Return the findings that a pattern shows."""
+    return sorted(name for name in patterns() if pages().get(name, name) == pattern)
+
+
 def change_of(finding: Finding) -> str:
     """Return what to change: by what was seen, or else by its pattern."""
     advice = declared(finding.says.code).advice

@@ -514,11 +514,20 @@ def _described(
         placement=inspected.placement,
         arguments=inspected.arguments,
         outputs=inspected.outputs,
+        given=_given(inspected, setting),
         renewed=inspected.mutates,
         checked=checked if setting.check else "not checked: --no-check was given",
         last_checked=setting.check and inspected.repeats,
         sync=target.sync,
     )
+
+
+def _given(inspected: Inspection, setting: Setting) -> dict[str, int | float]:
+    """Return the numbers that a factory was given."""
+    if inspected.kind != "factory":
+        return {}
+    values = {one["name"]: one.get("value") for one in setting.inputs}
+    return {name: value for name, value in values.items() if isinstance(value, int | float)}
 
 
 def _file(target: Target, inspected: Inspection) -> Path:
