@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from tests.stats import results
 
 from coldwarm.catalogue import verdict
-from coldwarm.catalogue.spec import patterns
-from coldwarm.contracts.catalogue import PatternResult
+from coldwarm.catalogue.spec import claims, patterns
+from coldwarm.contracts.catalogue import ClaimResult, PatternResult
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import Measured, OwnCandidate
 
@@ -80,8 +80,24 @@ def test_what_was_not_tested_has_no_figures_and_a_reason_of_its_own() -> None:
         measured_at="2026-01-01T00:00:00Z",
     )
     assert verdict.is_bare(bare)
-    verdict.check_bare(bare, "gpu")
+    of_gpu = as_declared(SPEC, needs="gpu")
+    verdict.check_bare(bare, of_gpu)
     with pytest.raises(ValueError, match="a reason that it does not have"):
-        verdict.check_bare(bare, None)
+        verdict.check_bare(bare, SPEC)
     with pytest.raises(ValueError, match="has figures"):
-        verdict.check_bare(replace(bare, ratio=15.0), "gpu")
+        verdict.check_bare(replace(bare, ratio=15.0), of_gpu)
+
+
+def test_nobody_but_its_author_withdraws_a_rule() -> None:
+    spec = claims()["rule-split-keys"]
+    bare = ClaimResult(
+        id=spec.id,
+        sha256=spec.sha256,
+        verdict="withdrawn",
+        reason=because("rule_withdrawn"),
+        measured_at="2026-01-01T00:00:00Z",
+    )
+    assert verdict.is_bare(bare)
+    with pytest.raises(ValueError, match="its rule is not withdrawn"):
+        verdict.check_bare(bare, spec)
+    verdict.check_bare(bare, as_declared(spec, withdrawn="It asks for something else."))

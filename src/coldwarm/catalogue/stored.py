@@ -225,7 +225,7 @@ def _by_rule(one: Result, runs: Runs, below: str = "") -> Result:
     """Return a result judged by its evidence, and before it the patterns that it rests on."""
     spec = _specs(one)[one.id]
     if verdict.is_bare(one):
-        verdict.check_bare(one, spec.needs)
+        verdict.check_bare(one, spec)
         return one
     if isinstance(one, ClaimResult):
         beside = [_by_rule(each, runs, f"{PATTERNS_OF_CLAIMS}/") for each in one.patterns]

@@ -612,16 +612,21 @@ def is_bare(one: Result) -> bool:
     return says_so and not (one.sheets or one.runs or one.patterns)
 
 
-def check_bare(one: Result, needs: str | None) -> None:
+def check_bare(one: Result, spec: Spec) -> None:
     """Hold a result without evidence to what may be said without any.
 
     Raises:
-        ValueError: it has figures, or was not tested for a device that it does not need.
+        ValueError: it has figures, was not tested for a device that it does not need, or is called
+            withdrawn, and its rule is not.
     """
     if one.has_figures:
         message = "it was not measured, and has figures"
         raise ValueError(message)
     code = one.reason.code if one.reason is not None else None
+    if one.verdict == "withdrawn" and not (isinstance(spec, ClaimSpec) and spec.withdrawn):
+        message = "its rule is not withdrawn"
+        raise ValueError(message)
+    needs = spec.needs
     if one.verdict == "not_tested" and (needs is None or code != _DEVICES[needs]):
         message = "it was not tested for a reason that it does not have"
         raise ValueError(message)
