@@ -19,8 +19,10 @@ BENCHES = [spec for spec in patterns().values() if spec.measures != "facts"]
 
 
 def _asked(spec: PatternSpec) -> Options:
-    (bench,) = spec.benches
-    return _request_of(spec, bench).options
+    """Return what is asked for, which is the same at all points of a grid."""
+    first, *others = (_request_of(spec, bench).options for bench in spec.benches)
+    assert all(one == first for one in others)
+    return first
 
 
 @pytest.mark.parametrize("spec", BENCHES, ids=lambda spec: spec.id)

@@ -140,3 +140,14 @@ def test_a_shared_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 def test_ids_are_those_of_patterns_or_of_claims() -> None:
     assert not set(patterns()) & set(claims())
+
+
+def test_nothing_is_measured_for_two_of_them() -> None:
+    """Two verdicts on one subject would contradict each other by chance alone."""
+    every = [(one, spec.file_of(one)) for spec in PATTERNS for one in spec.benches]
+    every += [(one, spec.file_of(one)) for spec in CLAIMS for one in spec.benches]
+    measured = [
+        (file, one.candidates, tuple(one.given.items()), tuple(one.variables.items()))
+        for one, file in every
+    ]
+    assert len(set(measured)) == len(measured)

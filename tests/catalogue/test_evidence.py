@@ -118,6 +118,15 @@ def test_a_rule_is_older_than_its_evidence(path: Path) -> None:
             assert changed[file] <= datetime.fromisoformat(one.measured_at), one.id
 
 
+@pytest.mark.parametrize("path", _given(_indexes("claims")))
+def test_a_pattern_has_one_result_for_all_that_is_said_of_it(path: Path) -> None:
+    index = path.with_name(INDEXES["patterns"])
+    known = {one.id: one for one in stored.read(index, "patterns").index.results}
+    for claim in _results(path):
+        for one in claim.patterns:
+            assert one == known[one.id], claim.id
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["patterns", "claims"])
 def test_every_verdict_follows_from_the_evidence_again(kind: Kind) -> None:

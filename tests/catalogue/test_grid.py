@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace as changed
 from tests.stats import results
 
-from coldwarm.catalogue.spec import ClaimSpec, claim_of, patterns
+from coldwarm.catalogue.spec import ClaimSpec, claim_of, claims, patterns
 from coldwarm.catalogue.verdict import Evidence, NotSeenError, judged
 from coldwarm.contracts.answer import Comparison
 from coldwarm.contracts.catalogue import Bound, ClaimResult, PatternResult, point_name
@@ -181,3 +181,21 @@ def test_claims_that_rest_on_a_pattern_with_a_grid_follow_it() -> None:
     assert seen.of_patterns(["a"]) == "depends"
     assert seen.depends == made.reason
     assert [one.given["n"] for one in seen.over_points("a")] == [*SIZES]
+
+
+def test_no_claim_of_a_gpu_can_be_refuted_here() -> None:
+    """Its own name would say so: a claim that is tried on a CPU alone says what it is made for."""
+    of_cpu = [one for one in claims().values() if one.id.endswith("-cpu")]
+    twins = {one.id.removesuffix("-gpu") for one in claims().values() if one.id.endswith("-gpu")}
+    made = [one for one in of_cpu if one.id.removesuffix("-cpu") in twins]
+    assert made
+    assert all(one.made_for == "gpu" for one in made)
+
+
+def test_what_is_transferred_to_a_cpu_runs_on_one_wherever_it_is_measured() -> None:
+    for spec in (one for one in claims().values() if one.made_for == "gpu"):
+        runs = [(one.candidates, one.variables) for one in spec.benches]
+        runs += [(one.functions, one.variables) for one in spec.calls]
+        for functions, variables in runs:
+            on_cpu = all(name.startswith("on_cpu.") for name in functions)
+            assert on_cpu or variables.get("JAX_PLATFORMS") == "cpu", spec.id

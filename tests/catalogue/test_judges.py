@@ -63,7 +63,9 @@ class Synthetic(Evidence):
     def fact(self, function: str, name: str) -> float:
         """Draw a number."""
         counts = self._counts.setdefault(function, Drawn(self._draw, self._numbers))
-        return float(counts[name])
+        value = float(counts[name])
+        self.asked.append(Bound(name=f"{function}: {name}", value=value, low=value, high=value))
+        return value
 
     def _bound(self, name: str) -> Bound:
         low, value, high = sorted(self._draw.choices(self._numbers, k=3))

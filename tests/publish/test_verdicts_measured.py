@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 PATTERNS, CLAIMS = "patterns/patterns.json", "claims/claims.json"
 BENCH = "jit-outermost"
+POINT = f"{BENCH}/width_8"
+"""The run of one point of its grid."""
+CLAIM = "checkpoint-costs-20-30"
 PLANTED = "Zx9-secret-of-mine"
 
 
@@ -50,7 +53,7 @@ def measured_verdicts(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, P
     found = [patterns()["key-reuse"], patterns()[BENCH]]
     assert not for_patterns.measure(found, resume=False)[1]
     for_claims = Session(top / "c", "claims", _short)
-    named = [claims()[n] for n in ("second-call-instant", "rule-split-keys", "outermost-jit-2-10x")]
+    named = [claims()[n] for n in ("second-call-instant", "rule-split-keys", CLAIM)]
     assert not for_claims.measure(named, resume=False)[1]
     return top / "p", top / "c"
 
@@ -71,7 +74,8 @@ def test_it_holds_with_a_page_and_without_journals(judged: Path, call: Call) -> 
     assert "DON’T" in page
     code, out, err = call("verify", judged)
     assert code == 0, err
-    assert "4 cases computed again" in out
+    n_cases = 2 * len(patterns()[BENCH].benches) + 2
+    assert f"{n_cases} cases computed again" in out
     assert "5 verdicts on patterns and claims judged again" in out
 
 
@@ -95,7 +99,16 @@ def _beside(document: Any) -> None:
 
 
 def _pointing(document: Any) -> None:
-    document["results"][2]["paths"]["step"] = "../patterns/jit-outermost"
+    document["results"][2]["paths"]["gradient"] = f"../patterns/{POINT}"
+
+
+def _figure_of_a_point(document: Any) -> None:
+    document["results"][1]["points"][0]["ratio"] = 1234.5
+
+
+def _another_point(document: Any) -> None:
+    points = document["results"][1]["points"]
+    points[0]["given"], points[1]["given"] = points[1]["given"], points[0]["given"]
 
 
 def _without_run(document: Any) -> None:
@@ -125,12 +138,13 @@ CHANGES = {
     "the figure of a claim": (CLAIMS, _figure, CLAIMS),
     "the versions of a claim": (CLAIMS, _set(0, "versions", {"jax": "9.9"}), CLAIMS),
     "a pattern that a claim rests on": (CLAIMS, _beside, CLAIMS),
-    "a run that is elsewhere": (CLAIMS, _pointing, "claims/../patterns/jit-outermost/"),
-    "a run that nothing points to": (CLAIMS, _without_run, "claims/outermost-jit-2-10x/"),
+    "a run that is elsewhere": (CLAIMS, _pointing, f"claims/../patterns/{POINT}/"),
+    "a run that nothing points to": (CLAIMS, _without_run, f"claims/{CLAIM}/"),
     "the verdict of a pattern": (PATTERNS, _set(0, "verdict", "opposite"), PATTERNS),
     "what a pattern measures": (PATTERNS, _set(1, "measures", "programs"), PATTERNS),
     "what was seen": (PATTERNS, _facts, PATTERNS),
-    "the ratio of a pattern": (PATTERNS, _set(1, "ratio", 1234.5), PATTERNS),
+    "the ratio of a pattern": (PATTERNS, _figure_of_a_point, PATTERNS),
+    "the point of a ratio": (PATTERNS, _another_point, PATTERNS),
 }
 
 
@@ -148,7 +162,7 @@ def test_whoever_changes_it_and_makes_the_hashes_anew_is_found_out(
 
 def test_a_sample_that_was_changed_is_found_out(judged: Path, tmp_path: Path) -> None:
     folder = forging.copy(judged, tmp_path / "s")
-    path = f"patterns/{BENCH}/cases/do.json"
+    path = f"patterns/{POINT}/cases/do.json"
 
     def slower(document: Any) -> None:
         for seen in document["observations"]:
@@ -158,7 +172,7 @@ def test_a_sample_that_was_changed_is_found_out(judged: Path, tmp_path: Path) ->
     forging.edit(folder, path, slower)
     found = verify.verify(folder).told(folder)
     assert exit_code(found) == 5
-    assert found.faults[0].path.startswith(f"patterns/{BENCH}/")
+    assert found.faults[0].path.startswith(f"patterns/{POINT}/")
 
 
 def test_what_the_report_says_of_verdicts_has_to_follow(judged: Path, tmp_path: Path) -> None:
@@ -259,7 +273,7 @@ def test_what_is_private_in_a_run_is_masked_with_its_hashes_anew(
 ) -> None:
     folder = tmp_path / "p"
     shutil.copytree(measured_verdicts[0], folder)
-    run = folder / BENCH
+    run = folder / POINT
     (run / "journal.jsonl").unlink()
     case = run / "cases" / "do.json"
     document = json.loads(case.read_bytes())
@@ -270,6 +284,6 @@ def test_what_is_private_in_a_run_is_masked_with_its_hashes_anew(
     monkeypatch.setenv("ACME_TOKEN", PLANTED)
     snapshot = call.create(folder, tmp_path / "s")
     assert not [path for path in snapshot.rglob("*.*") if PLANTED in path.read_text()]
-    assert "/srv/***/x" in (snapshot / "patterns" / BENCH / "cases" / "do.json").read_text()
+    assert "/srv/***/x" in (snapshot / "patterns" / POINT / "cases" / "do.json").read_text()
     code, _, err = call("verify", snapshot)
     assert code == 0, err

@@ -32,10 +32,10 @@ def timed():
     import jax.numpy as jnp
 
     @jax.jit
-    def chain(x):
+    def chain(product):
         for _ in range(20):
-            x = x @ x
-        return x
+            product = product @ product
+        return product
 
     x = jnp.roll(jnp.eye(512), 1, axis=0)
     chain(x).block_until_ready()

@@ -2,11 +2,11 @@
 
 FRAMEWORK = "jax"
 MEASURES = "warm_call_s"
-LINT = None
 SYMPTOM = "a gradient for each example takes a loop"
 MECHANISM = """
 `grad` gives the gradient of one example, and `vmap` maps that over a batch: one program computes
-all gradients, with the batch as another axis of its operations. A loop runs a program for each.
+all gradients, with the batch as another axis of its operations. A loop runs a program for each, so
+its cost grows with every example.
 """
 EXCEPTION = """
 Gradients of all examples take the memory of the batch times the parameters; where only their norms
@@ -18,37 +18,39 @@ ARTICLES = (
     {"article": "001", "place": "VMAP: The Killer Feature", "figure": ""},
 )
 TOLERANCE = 1e-3
-SECONDS = 40.0
+SECONDS = 20.0
+GRID = {"examples": (8, 32, 128, 512)}
 
 
-def do():
+def do(examples):
     """Map the gradient over a batch."""
     import jax
     import jax.numpy as jnp
 
-    def loss(params, x, y):
+    def loss(x, y, params):
         hidden = jnp.tanh(x @ params["first"])
         return jnp.sum((hidden @ params["second"] - y) ** 2)
 
-    gradients = jax.jit(jax.vmap(jax.grad(loss), in_axes=(None, 0, 0)))
+    of_one = jax.grad(loss, argnums=2)
+    gradients = jax.jit(jax.vmap(of_one, in_axes=(0, 0, None)))
     params = {"first": jnp.full((32, 16), 0.02), "second": jnp.full((16, 4), 0.05)}
-    return gradients, (params, jnp.ones((32, 32)), jnp.zeros((32, 4)))
+    return gradients, (jnp.ones((examples, 32)), jnp.zeros((examples, 4)), params)
 
 
-def dont():
+def dont(examples):
     """Compute the gradient of each example in turn, and stack them."""
     import jax
     import jax.numpy as jnp
 
-    def loss(params, x, y):
+    def loss(x, y, params):
         hidden = jnp.tanh(x @ params["first"])
         return jnp.sum((hidden @ params["second"] - y) ** 2)
 
-    gradient = jax.jit(jax.grad(loss))
+    gradient = jax.jit(jax.grad(loss, argnums=2))
 
-    def gradients(params, batch, targets):
-        each = [gradient(params, x, y) for x, y in zip(batch, targets, strict=True)]
+    def gradients(batch, targets, params):
+        each = [gradient(x, y, params) for x, y in zip(batch, targets, strict=True)]
         return jax.tree.map(lambda *parts: jnp.stack(parts), *each)
 
     params = {"first": jnp.full((32, 16), 0.02), "second": jnp.full((16, 4), 0.05)}
-    return gradients, (params, jnp.ones((32, 32)), jnp.zeros((32, 4)))
+    return gradients, (jnp.ones((examples, 32)), jnp.zeros((examples, 4)), params)

@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "facts"
-LINT = None
 SYMPTOM = "an error about a traced value that is used as a Python number"
 MECHANISM = """
 A static argument is an ordinary Python value while JAX traces, so it may set the number of layers;

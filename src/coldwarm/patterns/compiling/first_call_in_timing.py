@@ -2,12 +2,11 @@
 
 FRAMEWORK = "jax"
 MEASURES = "first_call_s"
-LINT = "first-call-in-timing"
 SYMPTOM = "the first call is slow, all others are fast"
 MECHANISM = """
 `jit` compiles nothing when it is applied: the first call with arguments of new shapes traces,
 compiles, and then runs. A call with arguments of the same shapes before the first that matters
-takes all this out of it.
+takes all this out of it, which is the more the larger the program.
 """
 EXCEPTION = """
 Where the time to the first result is the question, the compilation belongs to it; warming up moves
@@ -27,35 +26,36 @@ ARTICLES = (
     },
     {"article": "002", "place": "Detection cheat sheet", "figure": ""},
 )
-SECONDS = 40.0
+SECONDS = 22.0
+GRID = {"layers": (2, 8, 32)}
 
 
-def do():
+def do(layers):
     """Answer a first request with a function that is already compiled."""
     import jax
     import jax.numpy as jnp
 
     @jax.jit
-    def inference(params, x):
-        for w in params:
-            x = jnp.tanh(x @ w)
-        return x
+    def answer(network, request):
+        for weights in network:
+            request = jnp.tanh(request @ weights)
+        return request
 
-    params = [jnp.full((64, 64), 0.01 * n) for n in range(1, 5)]
-    inference(params, jnp.zeros((32, 64))).block_until_ready()
-    return inference, (params, jnp.ones((32, 64)))
+    network = [jnp.full((64, 64), 0.01 * n) for n in range(1, layers + 1)]
+    answer(network, jnp.zeros((32, 64))).block_until_ready()
+    return answer, (network, jnp.ones((32, 64)))
 
 
-def dont():
+def dont(layers):
     """Answer a first request with a function that has yet to be compiled."""
     import jax
     import jax.numpy as jnp
 
     @jax.jit
-    def inference(params, x):
-        for w in params:
-            x = jnp.tanh(x @ w)
-        return x
+    def answer(network, request):
+        for weights in network:
+            request = jnp.tanh(request @ weights)
+        return request
 
-    params = [jnp.full((64, 64), 0.01 * n) for n in range(1, 5)]
-    return inference, (params, jnp.ones((32, 64)))
+    network = [jnp.full((64, 64), 0.01 * n) for n in range(1, layers + 1)]
+    return answer, (network, jnp.ones((32, 64)))

@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "facts"
-LINT = "fresh-callable"
 SYMPTOM = "every call is slow"
 MECHANISM = """
 JAX keeps what it has traced by the identity of the callable it is given. A lambda, a bound method,

@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "first_call_s"
-LINT = "fresh-callable"
 SYMPTOM = "every call is slow"
 MECHANISM = """
 One page of JAX's documentation recommends `jit(partial(f, …))` instead of a lambda, and says that
@@ -17,10 +16,11 @@ DOCS = (
     "https://docs.jax.dev/en/latest/debugging/slow_tracing_compilation.html",
 )
 ARTICLES = ({"article": "002", "place": "JIT function defined inside loops", "figure": ""},)
-SECONDS = 40.0
+SECONDS = 22.0
+GRID = {"calls": (2, 10, 40)}
 
 
-def do():
+def do(calls):
     """Jit the function itself, with a static argument."""
     import jax
     import jax.numpy as jnp
@@ -30,14 +30,14 @@ def do():
         return jnp.tanh(x**power)
 
     def apply(x):
-        for _ in range(40):
+        for _ in range(calls):
             x = raised(x, power=2)
         return x
 
     return apply, (jnp.linspace(0.0, 1.0, 1000),)
 
 
-def dont():
+def dont(calls):
     """Jit a `partial` of the function for each call."""
     from functools import partial
 
@@ -48,7 +48,7 @@ def dont():
         return jnp.tanh(x**power)
 
     def apply(x):
-        for _ in range(40):
+        for _ in range(calls):
             x = jax.jit(partial(raised, power=2))(x)
         return x
 

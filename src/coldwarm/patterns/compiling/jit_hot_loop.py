@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "warm_call_s"
-LINT = "no-jit-hot-loop"
 SYMPTOM = "much time in Python, many short programs"
 MECHANISM = """
 Outside of `jit` each operation is dispatched from Python, and writes its result to memory before
@@ -29,10 +28,11 @@ ARTICLES = (
     },
 )
 TOLERANCE = 1e-4
-SECONDS = 40.0
+SECONDS = 20.0
+GRID = {"size": (100, 1000, 10_000, 100_000)}
 
 
-def do():
+def do(size):
     """Advance an oscillator by a compiled step."""
     import jax
     import jax.numpy as jnp
@@ -44,14 +44,14 @@ def do():
         return position + 0.01 * velocity, velocity
 
     def simulate(position, velocity):
-        for _ in range(20):
+        for _ in range(10):
             position, velocity = step(position, velocity)
         return position, velocity
 
-    return simulate, (jnp.linspace(0.0, 1.0, 1000), jnp.zeros(1000))
+    return simulate, (jnp.linspace(0.0, 1.0, size), jnp.zeros(size))
 
 
-def dont():
+def dont(size):
     """Advance an oscillator operation by operation."""
     import jax.numpy as jnp
 
@@ -61,8 +61,8 @@ def dont():
         return position + 0.01 * velocity, velocity
 
     def simulate(position, velocity):
-        for _ in range(20):
+        for _ in range(10):
             position, velocity = step(position, velocity)
         return position, velocity
 
-    return simulate, (jnp.linspace(0.0, 1.0, 1000), jnp.zeros(1000))
+    return simulate, (jnp.linspace(0.0, 1.0, size), jnp.zeros(size))

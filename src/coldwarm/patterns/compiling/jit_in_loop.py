@@ -2,11 +2,11 @@
 
 FRAMEWORK = "jax"
 MEASURES = "first_call_s"
-LINT = "jit-in-loop"
 SYMPTOM = "every call is slow"
 MECHANISM = """
 Compiled programs are kept by the function's identity, and a `def` inside a loop makes a new
-function on every turn. So each turn traces and compiles, though the text is the same.
+function on every turn. So each turn traces and compiles, though the text is the same, and the cost
+grows with the turns.
 """
 EXCEPTION = """
 There is none for a loop. A function may be defined and jitted inside another that runs once, as
@@ -17,10 +17,11 @@ ARTICLES = (
     {"article": "002", "place": "JIT function defined inside loops", "figure": "every iteration"},
     {"article": "002", "place": "Detection cheat sheet", "figure": ""},
 )
-SECONDS = 40.0
+SECONDS = 22.0
+GRID = {"turns": (2, 10, 40)}
 
 
-def do():
+def do(turns):
     """Call a function that was jitted before the loop."""
     import jax
     import jax.numpy as jnp
@@ -30,20 +31,20 @@ def do():
         return jnp.tanh(x) * 2
 
     def train(x):
-        for _ in range(40):
+        for _ in range(turns):
             x = step(x)
         return x
 
     return train, (jnp.linspace(0.0, 1.0, 1000),)
 
 
-def dont():
+def dont(turns):
     """Define and jit the function on every turn."""
     import jax
     import jax.numpy as jnp
 
     def train(x):
-        for _ in range(40):
+        for _ in range(turns):
 
             @jax.jit
             def step(x):

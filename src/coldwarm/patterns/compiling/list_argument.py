@@ -2,14 +2,14 @@
 
 FRAMEWORK = "jax"
 MEASURES = "first_call_s"
-LINT = "list-argument"
 SYMPTOM = "the first call takes long, and longer with a longer list; later calls are slow too"
 MECHANISM = """
 A list is a tree whose leaves are its numbers, so each number becomes an input of the program, and
 is looked at on each call. An array is one input, whatever its length.
 """
 EXCEPTION = """
-A list of a few arrays, such as the parameters of some layers, is a tree as JAX means it.
+A list of a few arrays, such as the parameters of some layers, is a tree as JAX means it; and a list
+of a few numbers costs hardly more than an array of them.
 """
 DOCS = (
     "https://docs.jax.dev/en/latest/201/jit.html",
@@ -22,20 +22,20 @@ ARTICLES = (
         "figure": "one tracer for each element",
     },
 )
-SECONDS = 40.0
+SECONDS = 22.0
+GRID = {"numbers": (10, 100, 1000)}
 
 
-def do():
+def do(numbers):
     """Sum an array that was made of the list outside."""
     import jax
-    import jax.numpy as jnp
     import numpy as np
 
     @jax.jit
     def total(values):
-        return jnp.sum(values)
+        return values.sum()
 
-    values = [float(n) for n in range(1000)]
+    values = [float(n) for n in range(numbers)]
 
     def call():
         return total(np.array(values, np.float32))
@@ -43,16 +43,16 @@ def do():
     return call, ()
 
 
-def dont():
+def dont(numbers):
     """Sum a list, which is made an array inside."""
     import jax
     import jax.numpy as jnp
 
     @jax.jit
     def total(values):
-        return jnp.sum(jnp.array(values))
+        return jnp.array(values).sum()
 
-    values = [float(n) for n in range(1000)]
+    values = [float(n) for n in range(numbers)]
 
     def call():
         return total(values)

@@ -2,15 +2,15 @@
 
 FRAMEWORK = "jax"
 MEASURES = "first_call_s"
-LINT = "varying-static-arg"
 SYMPTOM = "every call is slow"
 MECHANISM = """
 A static argument is part of the key under which a compiled program is kept, so each new value
 traces and compiles again. An ordinary number is an input of one program, whatever its value.
 """
 EXCEPTION = """
-A value that decides on shapes or on the structure of the program (a number of layers, an axis)
-has to be static; with a handful of values each is compiled once and kept.
+A value that decides on shapes or on the structure of the program (a number of layers, an axis) has
+to be static; with a handful of values each is compiled once and kept. What is lost grows with the
+number of values.
 """
 DOCS = ("https://docs.jax.dev/en/latest/jit-compilation.html#marking-arguments-as-static",)
 ARTICLES = (
@@ -20,39 +20,41 @@ ARTICLES = (
         "figure": "",
     },
 )
+TOLERANCE = 1e-5
+SECONDS = 22.0
+GRID = {"values": (2, 5, 20, 50)}
 
 
-def do():
-    """Decay a learning rate, given as a number."""
+def do(values):
+    """Let heat spread in shorter and shorter steps, each given as a number."""
     import jax
     import jax.numpy as jnp
 
     @jax.jit
-    def update(params, grads, learning_rate):
-        return jax.tree.map(lambda p, g: p - learning_rate * g, params, grads)
+    def spread(heat, dt):
+        return heat + dt * (jnp.roll(heat, 1) - 2.0 * heat + jnp.roll(heat, -1))
 
-    def train(params, grads):
-        for step in range(20):
-            params = update(params, grads, 0.1 * 0.99**step)
-        return params
+    def simulate(heat):
+        for turn in range(values):
+            heat = spread(heat, 0.4 / (1 + turn))
+        return heat
 
-    return train, ({"w": jnp.ones((64, 64))}, {"w": jnp.full((64, 64), 0.01)})
+    return simulate, (jnp.linspace(0.0, 1.0, 4096),)
 
 
-def dont():
-    """Decay a learning rate that is static: one compilation for each value."""
-    from functools import partial
-
+def dont(values):
+    """Let heat spread in shorter and shorter steps, each compiled in as a constant."""
     import jax
     import jax.numpy as jnp
 
-    @partial(jax.jit, static_argnames="learning_rate")
-    def update(params, grads, learning_rate):
-        return jax.tree.map(lambda p, g: p - learning_rate * g, params, grads)
+    def by_step(heat, dt):
+        return heat + dt * (jnp.roll(heat, 1) - 2.0 * heat + jnp.roll(heat, -1))
 
-    def train(params, grads):
-        for step in range(20):
-            params = update(params, grads, learning_rate=0.1 * 0.99**step)
-        return params
+    spread = jax.jit(by_step, static_argnums=1)
 
-    return train, ({"w": jnp.ones((64, 64))}, {"w": jnp.full((64, 64), 0.01)})
+    def simulate(heat):
+        for turn in range(values):
+            heat = spread(heat, 0.4 / (1 + turn))
+        return heat
+
+    return simulate, (jnp.linspace(0.0, 1.0, 4096),)

@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "facts"
-LINT = "weak-type-flip"
 SYMPTOM = "the second call compiles too"
 MECHANISM = """
 A Python number is an input of weak type, which takes on the type of what it meets; the result has

@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "facts"
-LINT = "boolean-mask-index"
 SYMPTOM = "NonConcreteBooleanIndexError"
 MECHANISM = """
 How many elements a mask keeps depends on its values, and a compiled program has to know the shape

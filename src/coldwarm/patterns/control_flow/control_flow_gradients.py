@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "facts"
-LINT = None
 SYMPTOM = "an error that reverse-mode differentiation does not work for this loop"
 MECHANISM = """
 The backward pass needs what every turn computed, and has to reserve memory for it before the loop

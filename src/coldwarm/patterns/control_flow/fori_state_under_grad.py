@@ -1,17 +1,17 @@
-"""Keep large arrays out of a loop's state: under a gradient they are kept for each turn."""
+"""Keep arrays that a loop computes with out of its state: a gradient keeps one for each turn."""
 
 FRAMEWORK = "jax"
 MEASURES = "facts"
-LINT = "grad-through-fori"
 SYMPTOM = "out of memory when gradients are computed"
 MECHANISM = """
 The backward pass of a loop needs the values that each turn computed with, so a large array that is
-changed and used in every turn is kept once for each turn. What a `scan` takes turn by turn as its
-inputs, and stacks as its outputs, exists once.
+changed in every turn, and enters its computation there, is kept once for each turn. What a `scan`
+takes turn by turn as its inputs, and stacks as its outputs, exists once.
 """
 EXCEPTION = """
 A state that each turn changes as a whole has to be kept, or computed again: `jax.checkpoint` around
-the body trades the one for the other.
+the body trades the one for the other. An array that is only written to is not kept, since writing
+is linear: what it costs is time.
 """
 DOCS = (
     "https://docs.jax.dev/en/latest/_autosummary/jax.lax.scan.html",
@@ -58,13 +58,14 @@ def dont():
     import jax.numpy as jnp
 
     def loss(weight, inputs):
-        def body(i, carried):
+        def turn(i, carried):
             state, history = carried
             state = jnp.tanh(weight * state + inputs[i] + 0.1 * jnp.sum(history**2, axis=0))
             return state, history.at[i].set(state)
 
-        begin = (jnp.zeros(8), jnp.zeros((len(inputs), 8)))
-        return jnp.sum(jax.lax.fori_loop(0, len(inputs), body, begin)[1])
+        empty = jnp.zeros_like(inputs)
+        _, history = jax.lax.fori_loop(0, len(empty), turn, (jnp.zeros(8), empty))
+        return jnp.sum(history)
 
     seen = {}
     for turns in (100, 400):

@@ -2,14 +2,13 @@
 
 FRAMEWORK = "jax"
 MEASURES = "facts"
-LINT = "python-loop-unrolled"
 SYMPTOM = "the first call takes long, and longer with more turns"
 MECHANISM = """
 Each turn of a Python loop adds the equations of its body to what is compiled. `fori_loop` holds the
 body once, with the number of turns beside it.
 """
 EXCEPTION = """
-For a handful of turns the difference is small, and the unrolled program may run faster.
+For a handful of turns the difference is small.
 """
 DOCS = (
     "https://docs.jax.dev/en/latest/_autosummary/jax.lax.fori_loop.html",

@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "facts"
-LINT = "traced-branch"
 SYMPTOM = "TracerBoolConversionError"
 MECHANISM = """
 While JAX traces, an array has a shape and a type and no value, so Python's `if` has nothing to

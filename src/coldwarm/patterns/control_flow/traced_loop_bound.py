@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "facts"
-LINT = None
 SYMPTOM = "TracerIntegerConversionError"
 MECHANISM = """
 `range` needs a number, and a traced argument has none yet. `fori_loop` with a traced bound becomes

@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "facts"
-LINT = "traced-shape"
 SYMPTOM = "TypeError: shapes must be of concrete values"
 MECHANISM = """
 A program is compiled for arrays of known shapes, so that memory can be planned. A traced length is

@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "facts"
-LINT = "pmap-legacy"
 SYMPTOM = "a `ValueError` unless the leading axis is as long as there are devices"
 MECHANISM = """
 `pmap` maps over a leading axis that may not be longer than there are devices, so batches are folded

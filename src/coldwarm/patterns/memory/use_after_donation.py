@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "facts"
-LINT = "use-after-donation"
 SYMPTOM = "`RuntimeError: Array has been deleted`"
 MECHANISM = """
 Donating gives an array's memory to the compiled function, which writes its results there. The

@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "facts"
-LINT = "host-sync-in-loop"
 SYMPTOM = "the device idles between steps"
 MECHANISM = """
 JAX returns from a call before its result is computed, so Python can prepare and dispatch the next

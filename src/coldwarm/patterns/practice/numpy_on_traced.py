@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "facts"
-LINT = "numpy-on-traced"
 SYMPTOM = "TracerArrayConversionError"
 MECHANISM = """
 A function of NumPy computes at once and needs the array's elements, which a traced array does not

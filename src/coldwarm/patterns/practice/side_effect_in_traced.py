@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "facts"
-LINT = "side-effect-in-traced"
 SYMPTOM = "a counter or a list stays as it was after the first call"
 MECHANISM = """
 The body of a jitted function runs while JAX traces it, and not when the compiled program does. What

@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "facts"
-LINT = "key-constant-in-loop"
 SYMPTOM = "every batch has the same noise"
 MECHANISM = """
 A key that is made of a constant inside the step is the same key in every step. `fold_in` makes a

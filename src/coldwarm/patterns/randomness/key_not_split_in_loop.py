@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "facts"
-LINT = "key-not-split-in-loop"
 SYMPTOM = "the loss stays where it is after a few epochs, without an error"
 MECHANISM = """
 A step that gets the key of the step before draws its mask of dropout from the same bits. The same

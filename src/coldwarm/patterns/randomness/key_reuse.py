@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "facts"
-LINT = "key-reuse"
 SYMPTOM = "random numbers repeat"
 MECHANISM = """
 A key is the whole state of JAX's generator, and drawing from it changes nothing. So two draws with

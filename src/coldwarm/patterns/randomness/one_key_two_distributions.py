@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "facts"
-LINT = "key-reuse"
 SYMPTOM = "random quantities that should be independent are correlated"
 MECHANISM = """
 Most samplers turn the same random bits of a key into the numbers of their distribution. So a large

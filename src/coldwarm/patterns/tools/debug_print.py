@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "facts"
-LINT = "side-effect-in-traced"
 SYMPTOM = "the output says `JitTracer(float32[])` or `Traced<ShapedArray…>`, and only once"
 MECHANISM = """
 The Python code of a compiled function runs when it is traced, with placeholders that have a shape

@@ -2,7 +2,8 @@
 
 FRAMEWORK = "jax"
 MEASURES = "warm_call_s"
-SECONDS = 40.0
+SECONDS = 20.0
+GRID = {"width": (64, 128, 256, 512)}
 SYMPTOM = "a model in 16 bits is no faster on a CPU, or slower"
 MECHANISM = """
 Few CPUs have instructions for 16-bit floating-point numbers, and compilers use them for few
@@ -28,7 +29,7 @@ ARTICLES = (
 TOLERANCE = 0.1  # of a network in 8 bits of precision
 
 
-def do():
+def do(width):
     """Run a network of three layers in float32."""
     import jax
     import jax.numpy as jnp
@@ -40,11 +41,11 @@ def do():
         return (x**2).mean(axis=1)
 
     keys = jax.random.split(jax.random.key(0), 3)
-    weights = [jax.random.normal(key, (512, 512), dtype="float32") / 23 for key in keys]
-    return forward, (weights, jnp.ones((256, 512), dtype="float32"))
+    weights = [jax.random.normal(key, (width, width)) / width**0.5 for key in keys]
+    return forward, (weights, jnp.ones((64, width), dtype="float32"))
 
 
-def dont():
+def dont(width):
     """Run a network of three layers in bfloat16."""
     import jax
     import jax.numpy as jnp
@@ -56,6 +57,6 @@ def dont():
         return (x.astype("float32") ** 2).mean(axis=1)
 
     keys = jax.random.split(jax.random.key(0), 3)
-    weights = [jax.random.normal(key, (512, 512), dtype="float32") / 23 for key in keys]
+    weights = [jax.random.normal(key, (width, width)) / width**0.5 for key in keys]
     weights = [w.astype("bfloat16") for w in weights]
-    return forward, (weights, jnp.ones((256, 512), dtype="bfloat16"))
+    return forward, (weights, jnp.ones((64, width), dtype="bfloat16"))

@@ -2,7 +2,6 @@
 
 FRAMEWORK = "jax"
 MEASURES = "facts"
-LINT = "missing-sync-timing"
 SYMPTOM = "a benchmark is fast beyond belief"
 MECHANISM = """
 A call of a compiled function puts its work into a queue and returns an array that has no values

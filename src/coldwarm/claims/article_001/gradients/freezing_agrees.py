@@ -41,7 +41,7 @@ def trained():
     ours = {name: jnp.asarray(w) for name, w in start.items() if name not in frozen}
     step = jax.jit(jax.grad(loss))
     for _ in range(10):
-        ours = jax.tree.map(lambda p, g: p - 0.1 * g, ours, step(ours, frozen))
+        ours = jax.tree.map(lambda weights, slope: weights - 0.1 * slope, ours, step(ours, frozen))
 
     theirs = {name: torch.tensor(w, requires_grad=True) for name, w in start.items()}
     theirs["layer_0"].requires_grad = False

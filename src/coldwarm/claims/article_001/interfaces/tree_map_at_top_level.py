@@ -19,7 +19,7 @@ def looked_up():
     """Look both up, and update a tree."""
     import jax
 
-    updated = jax.tree.map(lambda p, g: p + 0.5 * g, {"a": 1.0, "b": 2.0}, {"a": 2.0, "b": 4.0})
+    updated = jax.tree.map(lambda old, by: old + by / 2, {"a": 1.0, "b": 2.0}, {"a": 2.0, "b": 4.0})
     return {
         "has_tree_map": hasattr(jax, "tree_map"),
         "tree_dot_map_works": updated == {"a": 2.0, "b": 4.0},

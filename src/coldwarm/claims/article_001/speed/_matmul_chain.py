@@ -1,40 +1,37 @@
-"""A permutation matrix squared 100 times: in JAX with and without jit, and in PyTorch."""
-
-TURNS = 100
+"""A permutation matrix that is squared again and again: in JAX with and without jit, in PyTorch."""
 
 
 class Chain:
-    """The chain at one width in float32, on PyTorch's device of a name and on JAX's default one."""
+    """A chain of so many products in float32, on PyTorch's device of a name and on JAX's own."""
 
-    def __init__(self, width, device):
-        """Remember the width and the device."""
-        self.width, self.device = width, device
+    def __init__(self, turns, device):
+        """Remember the number of products and the device."""
+        self.turns, self.device = turns, device
 
-    def jax_jit(self):
+    def jax_jit(self, width):
         """Multiply a permutation with itself, compiled."""
         import jax
 
-        chain, arguments = self.jax_eager()
+        chain, arguments = self.jax_eager(width)
         return jax.jit(chain), arguments
 
-    def jax_eager(self):
+    def jax_eager(self, width):
         """Multiply a permutation with itself, each product dispatched for itself."""
         import jax.numpy as jnp
 
-        return _chain, (jnp.roll(jnp.eye(self.width), 1, axis=0),)
+        return self._chain, (jnp.roll(jnp.eye(width), 1, axis=0),)
 
-    def torch_eager(self):
+    def torch_eager(self, width):
         """Multiply a permutation with itself, operation by operation."""
         import torch
 
-        return _chain, (torch.roll(torch.eye(self.width, device=self.device), 1, dims=0),)
+        return self._chain, (torch.roll(torch.eye(width, device=self.device), 1, dims=0),)
+
+    def _chain(self, x):
+        for _ in range(self.turns):
+            x = x @ x
+        return x
 
 
-def _chain(x):
-    for _ in range(TURNS):
-        x = x @ x
-    return x
-
-
-on_cpu = Chain(256, "cpu")
-on_gpu = Chain(512, "cuda")
+on_cpu = Chain(20, "cpu")
+on_gpu = Chain(100, "cuda")

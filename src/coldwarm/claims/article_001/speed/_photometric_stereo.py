@@ -1,68 +1,58 @@
-"""Normals of a scene fitted to its images under several lights, in NumPy and in JAX."""
+"""Normals of a sphere fitted to its images under several lights, in NumPy and in JAX."""
 
-LIGHTS, STEPS, RATE, SMOOTH = 12, 50, 0.5, 0.1
-
-
-class Scene:
-    """A sphere, seen in as many pixels across as along, in float32."""
-
-    def __init__(self, side):
-        """Remember how many pixels it has along each side."""
-        self.side = side
-
-    def numpy_by_hand(self):
-        """Fit with the gradient written by hand."""
-        import numpy as np
-
-        def fit(normals, images, lights):
-            for _ in range(STEPS):
-                shading = normals @ lights.T
-                lit = shading > 0
-                gradient = 2 / LIGHTS * ((np.where(lit, shading, 0) - images) * lit) @ lights
-                for axis in (0, 1):
-                    slope = 2 * SMOOTH * np.diff(normals, axis=axis)
-                    before, after = [(1, 0), (0, 0), (0, 0)], [(0, 1), (0, 0), (0, 0)]
-                    if axis == 1:
-                        before[0], before[1] = before[1], before[0]
-                        after[0], after[1] = after[1], after[0]
-                    gradient += np.pad(slope, before) - np.pad(slope, after)
-                normals = normals - np.float32(RATE) * gradient.astype(np.float32)
-            return normals
-
-        return fit, self._start()
-
-    def jax_jit(self):
-        """Fit with JAX's gradient, in one compiled loop."""
-        import jax
-        import jax.numpy as jnp
-
-        def error(normals, images, lights):
-            shading = jax.nn.relu(normals @ lights.T)
-            slopes = [jnp.sum(jnp.diff(normals, axis=axis) ** 2) for axis in (0, 1)]
-            return jnp.sum((shading - images) ** 2) / LIGHTS + SMOOTH * sum(slopes)
-
-        @jax.jit
-        def fit(normals, images, lights):
-            def step(_, normals):
-                return normals - RATE * jax.grad(error)(normals, images, lights)
-
-            return jax.lax.fori_loop(0, STEPS, step, normals)
-
-        return fit, tuple(jnp.asarray(array) for array in self._start())
-
-    def _start(self):
-        """Return first normals, the images of a sphere, and the lights."""
-        import numpy as np
-
-        y, x = np.mgrid[-0.7 : 0.7 : self.side * 1j, -0.7 : 0.7 : self.side * 1j]
-        truth = np.stack([x, y, np.sqrt(1 - x**2 - y**2)], -1)
-        angles = np.arange(LIGHTS) * 2 * np.pi / LIGHTS
-        lights = np.stack([np.cos(angles), np.sin(angles), np.ones(LIGHTS)], -1) / np.sqrt(2)
-        images = np.maximum(truth @ lights.T, 0)
-        first = np.zeros_like(truth)
-        first[..., 2] = 1
-        return tuple(array.astype(np.float32) for array in (first, images, lights))
+LIGHTS, STEPS, RATE, SMOOTH = 12, 10, 0.5, 0.1
 
 
-small = Scene(64)
-large = Scene(512)
+def numpy_by_hand(side):
+    """Fit with the gradient written by hand, as many pixels across as along."""
+    import numpy as np
+
+    def fit(normals, images, lights):
+        for _ in range(STEPS):
+            shading = normals @ lights.T
+            lit = shading > 0
+            gradient = 2 / LIGHTS * ((np.where(lit, shading, 0) - images) * lit) @ lights
+            across = 2 * SMOOTH * np.diff(normals, axis=1)
+            along = 2 * SMOOTH * np.diff(normals, axis=0)
+            gradient[:, 1:] += across
+            gradient[:, :-1] -= across
+            gradient[1:] += along
+            gradient[:-1] -= along
+            normals = normals - np.float32(RATE) * gradient
+        return normals
+
+    return fit, _scene(side)
+
+
+def jax_jit(side):
+    """Fit with JAX's gradient, in one compiled loop."""
+    import jax
+    import jax.numpy as jnp
+
+    def error(normals, images, lights):
+        shading = jax.nn.relu(normals @ lights.T)
+        slopes = [jnp.sum(jnp.diff(normals, axis=axis) ** 2) for axis in (0, 1)]
+        return jnp.sum((shading - images) ** 2) / LIGHTS + SMOOTH * sum(slopes)
+
+    @jax.jit
+    def fit(normals, images, lights):
+        def step(_, normals):
+            return normals - RATE * jax.grad(error)(normals, images, lights)
+
+        return jax.lax.fori_loop(0, STEPS, step, normals)
+
+    return fit, tuple(jnp.asarray(array) for array in _scene(side))
+
+
+def _scene(side):
+    """Return first normals, the images of a sphere, and the lights, in float32."""
+    import numpy as np
+
+    y, x = np.mgrid[-0.7 : 0.7 : side * 1j, -0.7 : 0.7 : side * 1j]
+    truth = np.stack([x, y, np.sqrt(1 - x**2 - y**2)], -1)
+    angles = np.arange(LIGHTS) * 2 * np.pi / LIGHTS
+    lights = np.stack([np.cos(angles), np.sin(angles), np.ones(LIGHTS)], -1) / np.sqrt(2)
+    images = np.maximum(truth @ lights.T, 0)
+    first = np.zeros_like(truth)
+    first[..., 2] = 1
+    return tuple(array.astype(np.float32) for array in (first, images, lights))

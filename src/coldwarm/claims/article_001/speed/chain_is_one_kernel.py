@@ -3,19 +3,26 @@
 ARTICLE = {
     "article": "001",
     "place": "The JIT Wall",
-    "figure": "a single fused kernel",
+    "figure": "a single fused GPU kernel",
 }
 QUANTITY = "The kernels in the optimised program of the chain."
 PROTOCOL = """
-The chain is compiled for the default device, and the fusions, products and calls of its entry
+The chain is compiled for the CPU, and the fusions, products and calls of its entry
 computation are counted. A chain of 100 elementwise operations is counted beside it.
 """
 RULE = "Confirmed where the program of products has one kernel; refuted where it has more."
-FACTS = ({"functions": ("kernels",)},)
+MADE_FOR = "gpu"
+FACTS = (
+    {
+        "functions": ("kernels",),
+        "variables": {"JAX_PLATFORMS": "cpu"},
+    },
+)
 NOTE = """
 Elementwise operations are fused into one kernel. Matrix products are not fused with each other:
 each needs all of the one before.
 """
+TURNS = 100
 
 
 def kernels():
@@ -26,12 +33,12 @@ def kernels():
     import jax.numpy as jnp
 
     def products(x):
-        for _ in range(100):
-            x = x @ x
+        for _ in range(TURNS):
+            x = jnp.matmul(x, x)
         return x
 
     def elementwise(x):
-        for _ in range(100):
+        for _ in range(TURNS):
             x = x * 1.01 + 0.5
         return x
 

@@ -21,6 +21,7 @@ BENCHES = (
     {
         "name": "chain",
         "candidates": ("on_gpu.jax_jit", "on_gpu.torch_eager"),
+        "grid": {"width": (512,)},
         "file": "_matmul_chain.py",
         "regime": "warm",
         "seconds": 60.0,

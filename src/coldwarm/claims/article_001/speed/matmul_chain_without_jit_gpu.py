@@ -20,6 +20,7 @@ BENCHES = (
     {
         "name": "chain",
         "candidates": ("on_gpu.torch_eager", "on_gpu.jax_eager"),
+        "grid": {"width": (512,)},
         "file": "_matmul_chain.py",
         "regime": "warm",
         "seconds": 60.0,

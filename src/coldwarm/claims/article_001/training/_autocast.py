@@ -9,24 +9,32 @@ class Autocast:
         self.device, self.dtype = device, dtype
 
     def cast(self):
-        """Run under autocast, and look at types and warnings."""
+        """Run products, and what is not safe in 16 bits, under autocast."""
+        import torch
+        from torch.nn.functional import linear, mse_loss
+
+        ones = torch.ones(4, 4, device=self.device)
+        with torch.amp.autocast(self.device, dtype=getattr(torch, self.dtype)):
+            product = ones @ ones
+            safe = [product, linear(ones, ones), torch.bmm(ones[None], ones[None])]
+            # Their arguments are of 16 bits already, so they have to be cast back.
+            unsafe = [product.prod(), mse_loss(product, product), torch.cdist(product, product)]
+        return {
+            "safe_in_16_bits": all(one.dtype == getattr(torch, self.dtype) for one in safe),
+            "unsafe_in_32_bits": all(one.dtype == torch.float32 for one in unsafe),
+            "named_api_deprecated": self._is_deprecated(),
+        }
+
+    @staticmethod
+    def _is_deprecated():
         import warnings
 
         import torch
 
-        with torch.amp.autocast(self.device, dtype=getattr(torch, self.dtype)):
-            ones = torch.ones(4, 4, device=self.device)
-            product = ones @ ones
-            soft = torch.softmax(product, dim=-1)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             torch.cuda.amp.autocast(enabled=False)
-        deprecated = [one for one in caught if "deprecated" in str(one.message)]
-        return {
-            "product": str(product.dtype),
-            "softmax": str(soft.dtype),
-            "named_api_deprecated": bool(deprecated),
-        }
+        return any("deprecated" in str(one.message) for one in caught)
 
 
 on_cpu = Autocast("cpu", "bfloat16")

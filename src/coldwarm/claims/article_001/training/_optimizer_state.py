@@ -77,7 +77,7 @@ def of_torch():
         model = torch.nn.Sequential(
             torch.nn.Linear(16, 16), torch.nn.Tanh(), torch.nn.Linear(16, 1)
         )
-        return model, torch.optim.Adam(model.parameters(), lr=0.01)
+        return model, torch.optim.Adam(params=model.parameters(), lr=0.01)
 
     def run(model, optimiser, steps):
         for _ in range(steps):

@@ -11,15 +11,12 @@ As the pattern `no-donation` measures it: the rule's way against the other, on t
 """
 RULE = """
 Confirmed where the pattern shows what it states, with an interval or facts that exclude no
-difference; refuted where it shows the opposite or no difference that matters; otherwise
-inconclusive.
+difference, at every decided point of its grid where it has one; depends where it does at some of
+them; refuted where it shows the opposite or no difference that matters; otherwise inconclusive.
 """
 PATTERNS = ("no-donation",)
 
 
 def judge(seen):
     """Decide by the rule."""
-    verdicts = {seen.pattern(name).verdict for name in PATTERNS}
-    if verdicts == {"as_stated"}:
-        return "confirmed"
-    return "refuted" if verdicts & {"opposite", "same"} else "inconclusive"
+    return seen.of_patterns(PATTERNS)

@@ -11,16 +11,14 @@ As the patterns `jit-outermost` and `jit-hot-loop` measure it: the rule's way ag
 the same work.
 """
 RULE = """
-Confirmed where all these patterns show what they state, with an interval or facts that exclude no
-difference; refuted where one shows the opposite or no difference that matters; otherwise
-inconclusive.
+Confirmed where all these patterns show what they state, with intervals or facts that exclude no
+difference, at every decided point of their grids; refuted where one shows the opposite or no
+difference that matters; depends where one holds at some points and all others as they state;
+otherwise inconclusive.
 """
 PATTERNS = ("jit-outermost", "jit-hot-loop")
 
 
 def judge(seen):
     """Decide by the rule."""
-    verdicts = {seen.pattern(name).verdict for name in PATTERNS}
-    if verdicts == {"as_stated"}:
-        return "confirmed"
-    return "refuted" if verdicts & {"opposite", "same"} else "inconclusive"
+    return seen.of_patterns(PATTERNS)
