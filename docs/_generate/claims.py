@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from _generate.patterns import ratio, said_by
 from _generate.rst import code, heading, literal, plain, table, toctree
 from coldwarm.catalogue.spec import claims, defined
 from coldwarm.report import units
+from coldwarm.report.verdict_table import VERDICTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -170,7 +172,7 @@ def _index(every: Sequence[Evidence]) -> str:
         + ":ref:`sources` has every item of the articles with what covers it.\n\n"
     )
     if main and main.machine:
-        text += f"Measured on: {plain(main.machine)}.\n\n"
+        text += f"Measured on: {plain(main.machine)}.\n\n{_tally(main)}\n"
     for article, group in groupby(specs, key=lambda spec: spec.article.article):
         text += heading(f"Article {article}", 1)
         by_place: dict[str, list[ClaimSpec]] = {}
@@ -181,6 +183,17 @@ def _index(every: Sequence[Evidence]) -> str:
             text += heading(plain(place), 2)
             text += table(("claim", "statement", "source", "here", "verdict"), rows, "catalogue")
     return text + toctree([spec.id for spec in specs], hidden=True)
+
+
+def _tally(main: Evidence) -> str:
+    """Return how many claims of each article had which verdict."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for name, one in main.claims.items():
+        if name in claims():
+            counts[claims()[name].article.article][one.verdict] += 1
+    kinds = [kind for kind in VERDICTS if any(of[kind] for of in counts.values())]
+    rows = [(article, *(str(of[kind]) for kind in kinds)) for article, of in sorted(counts.items())]
+    return table(("article", *(VERDICTS[kind][0] for kind in kinds)), rows, "measured")
 
 
 def _row(spec: ClaimSpec, result: ClaimResult | None) -> tuple[str, ...]:

@@ -6,13 +6,11 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from _generate import evidence, figures, measured
-from _generate.rst import indent, plain, table
-from coldwarm.catalogue.spec import claims
+from _generate.rst import plain, table
 from coldwarm.contracts import codec
 from coldwarm.contracts.sweep import SweepReport
 from coldwarm.report import units
 from coldwarm.report.charts import drawing, sizes
-from coldwarm.report.verdict_table import VERDICTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
     from _generate.evidence import Evidence
     from coldwarm.contracts.catalogue import Bound
     from coldwarm.contracts.sweep import SizeRange, Slice
-    from coldwarm.report.charts.chart import Theme
 
 
 class Job(NamedTuple):
@@ -67,7 +64,6 @@ def parts(package: Path) -> dict[str, str]:
         "by_size": _table(measured_jobs),
         "curves": "".join(map(_curves, measured_jobs)),
         "starts": _starts(main),
-        "verdicts": _verdicts(main),
     }
 
 
@@ -133,18 +129,12 @@ def _line_block(lines: Iterable[str]) -> str:
 
 
 def _curves(job: Swept) -> str:
-    """Return the figure of a job, once for each theme."""
+    """Return the figure of a job; nothing where no size of it was measured."""
     chart = sizes.curves(job.report, job.slice, figures.WIDTH)
     if chart is None:
         return ""
-    themes: tuple[Theme, ...] = ("light", "dark")
-    both = "\n".join(
-        f'<div class="measured only-{theme}">{drawing.svg(chart, theme).decode()}</div>'
-        for theme in themes
-    )
-    # What is included may have no lines as long as those of a drawing.
-    html = indent(both.replace("><", ">\n<"))
-    return f"{plain(job.title)}:\n\n.. raw:: html\n\n{html}\n\n"
+    drawn = figures.themed(lambda theme: drawing.svg(chart, theme).decode())
+    return f"{plain(job.title)}:\n\n{drawn}"
 
 
 def _starts(main: Evidence | None) -> str:
@@ -153,29 +143,6 @@ def _starts(main: Evidence | None) -> str:
         for job, one in _found(STARTS, main)
     ]
     return table(("what", "here"), rows, "measured") if rows else measured.NOTHING_YET
-
-
-def _verdicts(main: Evidence | None) -> str:
-    """Return how many claims of each article had which verdict."""
-    if main is None or not main.claims:
-        return measured.NOTHING_YET
-    kinds = (
-        "confirmed",
-        "refuted",
-        "depends",
-        "inconclusive",
-        "outdated",
-        "transferred",
-        "withdrawn",
-        "not_tested",
-    )
-    counts: dict[str, dict[str, int]] = {}
-    for name, one in main.claims.items():
-        if name in claims():
-            under = counts.setdefault(claims()[name].article.article, dict.fromkeys(kinds, 0))
-            under[one.verdict] = under.get(one.verdict, 0) + 1
-    rows = [(article, *(str(of[kind]) for kind in kinds)) for article, of in sorted(counts.items())]
-    return table(("article", *(VERDICTS[kind][0] for kind in kinds)), rows, "measured")
 
 
 def _found(jobs: Sequence[Job], main: Evidence | None) -> Iterator[tuple[Job, Bound]]:

@@ -11,7 +11,7 @@ from coldwarm.report.charts.chart import BYTES_AXIS, COLOURS, GROUNDS, SECONDS_A
 from coldwarm.report.charts.marks import ticks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from coldwarm.report.charts.chart import Spec, Theme
 
@@ -57,13 +57,18 @@ def drawn(figure_id: str, title: str, rows: Sequence[Row], axis: Axis) -> str:
 
     Every value is above zero. Of ratios the line of no difference is shown, too.
     """
+    return themed(lambda theme: _svg(figure_id, title, tuple(rows), axis, theme))
+
+
+def themed(draw: Callable[[Theme], str]) -> str:
+    """Return a drawing as it stands on a page, once for each theme."""
     themes: tuple[Theme, ...] = ("light", "dark")
     both = "\n".join(
-        f'<div class="measured only-{theme}">'
-        f"{_svg(figure_id, title, tuple(rows), axis, theme)}</div>"
-        for theme in themes
+        f'<div class="measured only-{theme}">{draw(theme)}</div>' for theme in themes
     )
-    return f".. raw:: html\n\n{indent(both)}\n\n"
+    # What is included may have no lines as long as those of a drawing.
+    html = indent(both.replace("><", ">\n<"))
+    return f".. raw:: html\n\n{html}\n\n"
 
 
 @cache

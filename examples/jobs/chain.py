@@ -1,4 +1,4 @@
-"""Ten operations on each of n numbers, one after the other: n from 100 to 10,000,000.
+"""Ten elementwise operations, one after the other, on n numbers: n from 100 to 10,000,000.
 
     coldwarm bench chain.py:numpy chain.py:numba chain.py:torch chain.py:torch_compiled \
         chain.py:jax chain.py:jax_eager --sweep n=100:10000000 --input n=n

@@ -1,4 +1,4 @@
-"""Least squares with n rows of 20 numbers, by 50 steps down the gradient: n from 100 to 100,000.
+"""Least squares by 50 steps of gradient descent, n rows of 20 numbers: n from 100 to 100,000.
 
     coldwarm bench least_squares.py:numpy least_squares.py:numba least_squares.py:torch \
         least_squares.py:torch_compiled least_squares.py:jax least_squares.py:jax_eager \

@@ -1,4 +1,4 @@
-"""The price of an option from n random paths of 100 steps: n from 10 to 10,000.
+"""The price of an option by Monte Carlo, n random paths of 100 steps: n from 10 to 10,000.
 
     coldwarm bench monte_carlo.py:numpy monte_carlo.py:numba monte_carlo.py:torch \
         monte_carlo.py:torch_compiled monte_carlo.py:jax monte_carlo.py:jax_eager \

@@ -1,4 +1,4 @@
-"""Fifty steps of Runge and Kutta for a chain of n masses and springs: n from 8 to 100,000.
+"""An ODE, 50 steps of Runge–Kutta for a chain of n masses and springs: n from 8 to 100,000.
 
     coldwarm bench ode.py:numpy ode.py:numba ode.py:torch ode.py:torch_compiled \
         ode.py:jax ode.py:jax_eager --sweep n=8:100000 --input n=n

@@ -1,4 +1,4 @@
-"""Twenty steps of Newton's method for n equations of their own: n from 10 to 1,000,000.
+"""Newton's method, 20 steps, for n independent equations: n from 10 to 1,000,000.
 
     coldwarm bench roots.py:numpy roots.py:numba roots.py:torch roots.py:torch_compiled \
         roots.py:jax roots.py:jax_eager --sweep n=10:1000000 --input n=n

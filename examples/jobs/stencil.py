@@ -1,4 +1,4 @@
-"""Fifty sweeps over a plate of n × n points, each the mean of its neighbours: n from 16 to 1,024.
+"""A stencil, 50 sweeps over n × n points, each the mean of its neighbours: n from 16 to 1,024.
 
     coldwarm bench stencil.py:numpy stencil.py:numba stencil.py:torch stencil.py:torch_compiled \
         stencil.py:jax stencil.py:jax_eager --sweep n=16:1024 --input n=n

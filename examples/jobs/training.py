@@ -1,4 +1,4 @@
-"""A training step of a small network of two layers, each n wide, with 128 rows: n from 8 to 1,024.
+"""A training step of a network of two layers, each n wide, for 128 rows: n from 8 to 1,024.
 
     coldwarm bench training.py:numpy training.py:numba training.py:torch \
         training.py:torch_compiled training.py:jax training.py:jax_eager \

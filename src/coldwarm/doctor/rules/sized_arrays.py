@@ -56,7 +56,7 @@ _PRODUCTS = {"matmul", "mm", "multi_dot", "chain_matmul", "einsum", "bmm"}
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)
 
 
-class _Seen(NamedTuple):
+class SizedLine(NamedTuple):
     """A line that took long, and the arrays that it could use."""
 
     site: SourceLine
@@ -72,7 +72,7 @@ class _Seen(NamedTuple):
 
 def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     """Name the lines that took a share of the run."""
-    seen = list(_seen(trace))
+    seen = list(sized_lines(trace))
     for one in seen:
         if trace.is_worth(one.seconds):
             yield from _full_svd(trace, one)
@@ -81,7 +81,7 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     yield from _tiny(trace, seen)
 
 
-def _seen(trace: ProcessTrace) -> Iterator[_Seen]:
+def sized_lines(trace: ProcessTrace) -> Iterator[SizedLine]:
     """Yield the lines whose own work was looked at, and not that of the user's functions."""
     spent: dict[SourceLine, float] = defaultdict(float)
     for spot, seconds in trace.spent:
@@ -90,10 +90,10 @@ def _seen(trace: ProcessTrace) -> Iterator[_Seen]:
         statement = trace.sources.statement(site.path, site.line)
         held = trace.held_at(site.path, site.line)
         if statement is not None and held:
-            yield _Seen(site, seconds, statement, held)
+            yield SizedLine(site, seconds, statement, held)
 
 
-def _full_svd(trace: ProcessTrace, seen: _Seen) -> Iterator[Finding]:
+def _full_svd(trace: ProcessTrace, seen: SizedLine) -> Iterator[Finding]:
     """Name decompositions that make factors far larger than the matrix."""
     for call in trace.sources.calls_at(seen.site.path, seen.site.line):
         array = seen.size_of(next(iter(call.args), None))
@@ -116,7 +116,7 @@ def _full_svd(trace: ProcessTrace, seen: _Seen) -> Iterator[Finding]:
             yield _finding(trace, "svd-full-matrices", seen.site, says)
 
 
-def _diagonals(trace: ProcessTrace, seen: _Seen) -> Iterator[Finding]:
+def _diagonals(trace: ProcessTrace, seen: SizedLine) -> Iterator[Finding]:
     """Name products with a matrix that is made of a vector."""
     for factor in _factors(seen.statement):
         if not isinstance(factor, ast.Call) or called(factor) not in _DIAGONALS:
@@ -144,7 +144,7 @@ def _factors(statement: ast.stmt) -> Iterator[ast.expr]:
                 yield node.func.value
 
 
-def _masks(trace: ProcessTrace, seen: list[_Seen]) -> Iterator[Finding]:
+def _masks(trace: ProcessTrace, seen: list[SizedLine]) -> Iterator[Finding]:
     """Name loops that look at a whole array once for each of some numbers."""
     done: set[tuple[str, int]] = set()
     for one in seen:
@@ -203,10 +203,10 @@ def _compared(
     return None
 
 
-def _tiny(trace: ProcessTrace, seen: list[_Seen]) -> Iterator[Finding]:
+def _tiny(trace: ProcessTrace, seen: list[SizedLine]) -> Iterator[Finding]:
     """Name functions that a loop calls, or its lines, whose tensors are of a few numbers."""
     turned = {spot.stack[0] for spot, _ in trace.spent if trace.in_loop(spot.stack)}
-    by_function: dict[tuple[str, str], list[tuple[_Seen, int]]] = defaultdict(list)
+    by_function: dict[tuple[str, str], list[tuple[SizedLine, int]]] = defaultdict(list)
     for one in seen:
         largest = _largest(one) if one.site in turned else None
         if largest is not None and largest <= _TINY:
@@ -221,7 +221,7 @@ def _tiny(trace: ProcessTrace, seen: list[_Seen]) -> Iterator[Finding]:
             yield _finding(trace, "torch-tiny-operations", most.site, says)
 
 
-def _largest(seen: _Seen) -> int | None:
+def _largest(seen: SizedLine) -> int | None:
     """Return the most numbers of a tensor that a line computes with; ``None``: with none.
 
     A line that calls a function whose work may be large by itself is none of them.
