@@ -28,7 +28,8 @@ from coldwarm.contracts.catalogue import (
 )
 from coldwarm.contracts.reasons import because, together
 from coldwarm.stats.ratio import CONFIDENCE, compare
-from coldwarm.stats.summarise import cold_rounds
+from coldwarm.stats.selection import counted, starts_in_turns
+from coldwarm.stats.summarise import compare_cold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -376,8 +377,7 @@ def _cold(
     figure: str, ours: CaseResult, theirs: CaseResult
 ) -> tuple[float, float, float, float] | None:
     name = {"first_result": "ttfr", "first_call": "first_call"}[figure]
-    first, second = (cold_rounds(case.observations, COLD, name) for case in (ours, theirs))
-    made = compare(figure, theirs.case, first, second)
+    made = compare_cold(theirs.case, theirs.observations, ours.observations, COLD, name)
     if made.ratio is None or made.low is None or made.high is None:
         return None
     return made.ratio, made.low, made.high, CONFIDENCE
@@ -546,10 +546,16 @@ def _cold_median(case: CaseResult, name: str) -> float | None:
 
 def _of_first_call(do: CaseResult, dont: CaseResult) -> dict[str, Any]:
     """Compare first calls alone: imports are the same on both sides, and would hide it."""
-    ours, theirs = (cold_rounds(case.observations, COLD, "first_call") for case in (dont, do))
-    found = compare(f"{COLD}.first_call_s", do.case, ours, theirs)
+    found = compare_cold(do.case, do.observations, dont.observations, COLD, "first_call")
     figures = (_cold_median(do, "first_call"), _cold_median(dont, "first_call"))
-    return _of_comparison(found, figures, min(len(ours), len(theirs)))
+    n_rounds = min(_n_starts(case) for case in (do, dont))
+    return _of_comparison(found, figures, n_rounds)
+
+
+def _n_starts(case: CaseResult) -> int:
+    """Return how many starts with empty caches there were, by themselves and in turns."""
+    alone, in_turns = counted(case.observations, COLD), starts_in_turns(case.observations, COLD)
+    return len(alone) + len(in_turns)
 
 
 def _of_memory(do: CaseResult, dont: CaseResult) -> dict[str, Any]:

@@ -522,28 +522,6 @@ class SourceFiles:
         """Yield all that is in a file, as Python reads it."""
         return self._file(path).nodes()
 
-    def decorators(self, function: Function) -> list[ast.expr]:
-        """Return the decorators of a function; for one with a name of the program's, what it is.
-
-        That is a call whose result was given the name, or which ``partial`` has put off.
-        """
-        return [self._given(one) or one for one in function.decorator_list]
-
-    def _given(self, decorator: ast.expr) -> ast.Call | None:
-        name = ast.unparse(decorator).rpartition(".")[2]
-        for path in self.paths:
-            for node in self.nodes(path):
-                value = node.value if isinstance(node, ast.Assign) else None
-                if not isinstance(value, ast.Call) or not isinstance(node, ast.Assign):
-                    continue
-                if name in {one.id for one in node.targets if isinstance(one, ast.Name)}:
-                    put_off = called(value) == "partial" and bool(value.args)
-                    func, given = value.func, value.args
-                    if put_off:
-                        func, *given = value.args
-                    return ast.Call(func=func, args=given, keywords=value.keywords)
-        return None
-
     def loop(self, path: str, line: int) -> Extent | None:
         """Return the extent of the innermost loop that a line is in, of its own function.
 

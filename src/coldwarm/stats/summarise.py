@@ -254,12 +254,23 @@ def compare_case(
             comparisons.append(_compare_warm(baseline, theirs, ours, limits))
             continue
         for name in _headlines([*ours, *theirs]):
-            first, second = (cold_rounds(side, mode, name) for side in (ours, theirs))
-            ratios = ratios_in_turns(ours, theirs, mode, name)
-            metric = f"{mode}.{name}_s"
-            judged = compare_starts(metric, baseline, first, second, ratios, **limits)
+            judged = compare_cold(baseline, theirs, ours, mode, name, **limits)
             comparisons.append(_with_common_start(judged) if alike else judged)
     return comparisons
+
+
+def compare_cold(
+    baseline: str,
+    theirs: Sequence[Observation],
+    ours: Sequence[Observation],
+    mode: CacheMode,
+    name: str,
+    **limits: Unpack[Criteria],
+) -> Comparison:
+    """Compare a figure of a cold cache mode, such as ``ttfr`` or ``first_call``."""
+    first, second = (cold_rounds(side, mode, name) for side in (ours, theirs))
+    ratios = ratios_in_turns(ours, theirs, mode, name)
+    return compare_starts(f"{mode}.{name}_s", baseline, first, second, ratios, **limits)
 
 
 def _with_common_start(judged: Comparison) -> Comparison:

@@ -152,8 +152,31 @@ def _is_parallel(trace: ProcessTrace, function: Function) -> bool:
     return any(
         isinstance(one, ast.Call)
         and any(k.arg == "parallel" and ast.unparse(k.value) == "True" for k in one.keywords)
-        for one in trace.sources.decorators(function)
+        for one in _decorators(trace, function)
     )
+
+
+def _decorators(trace: ProcessTrace, function: Function) -> list[ast.expr]:
+    """Return the decorators of a function; for one with a name of the program's, what it is.
+
+    That is a call whose result was given the name, or which ``partial`` has put off.
+    """
+    return [_named(trace, one) or one for one in function.decorator_list]
+
+
+def _named(trace: ProcessTrace, decorator: ast.expr) -> ast.Call | None:
+    name = ast.unparse(decorator).rpartition(".")[2]
+    for path in trace.sources.paths:
+        for node in trace.sources.nodes(path):
+            value = node.value if isinstance(node, ast.Assign) else None
+            if not isinstance(value, ast.Call) or not isinstance(node, ast.Assign):
+                continue
+            if name in {one.id for one in node.targets if isinstance(one, ast.Name)}:
+                func, given = value.func, value.args
+                if called(value) == "partial" and given:
+                    func, *given = given
+                return ast.Call(func=func, args=given, keywords=value.keywords)
+    return None
 
 
 def _is_prange(node: ast.AST) -> TypeGuard[ast.For]:

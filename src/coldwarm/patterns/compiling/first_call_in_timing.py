@@ -26,7 +26,7 @@ ARTICLES = (
     },
     {"article": "002", "place": "Detection cheat sheet", "figure": ""},
 )
-SECONDS = 22.0
+SECONDS = 50.0
 GRID = {"layers": (2, 8, 32)}
 
 

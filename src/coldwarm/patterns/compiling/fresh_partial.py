@@ -16,8 +16,8 @@ DOCS = (
     "https://docs.jax.dev/en/latest/debugging/slow_tracing_compilation.html",
 )
 ARTICLES = ({"article": "002", "place": "JIT function defined inside loops", "figure": ""},)
-SECONDS = 22.0
-GRID = {"calls": (2, 10, 40)}
+SECONDS = 45.0
+GRID = {"calls": (2, 10, 20)}
 
 
 def do(calls):

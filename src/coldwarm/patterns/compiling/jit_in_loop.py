@@ -17,8 +17,8 @@ ARTICLES = (
     {"article": "002", "place": "JIT function defined inside loops", "figure": "every iteration"},
     {"article": "002", "place": "Detection cheat sheet", "figure": ""},
 )
-SECONDS = 22.0
-GRID = {"turns": (2, 10, 40)}
+SECONDS = 45.0
+GRID = {"turns": (2, 10, 20)}
 
 
 def do(turns):

@@ -31,7 +31,7 @@ ARTICLES = (
     },
 )
 TOLERANCE = 1e-4
-SECONDS = 20.0
+SECONDS = 45.0
 GRID = {"width": (8, 32, 128, 512)}
 
 

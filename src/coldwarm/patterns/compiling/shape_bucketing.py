@@ -23,7 +23,7 @@ ARTICLES = (
     },
 )
 TOLERANCE = 1e-4
-SECONDS = 22.0
+SECONDS = 45.0
 GRID = {"lengths": (2, 6, 12, 24)}
 
 

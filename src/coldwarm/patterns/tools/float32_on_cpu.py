@@ -2,7 +2,7 @@
 
 FRAMEWORK = "jax"
 MEASURES = "warm_call_s"
-SECONDS = 20.0
+SECONDS = 45.0
 GRID = {"width": (64, 128, 256, 512)}
 SYMPTOM = "a model in 16 bits is no faster on a CPU, or slower"
 MECHANISM = """
