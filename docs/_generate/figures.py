@@ -63,9 +63,7 @@ def drawn(figure_id: str, title: str, rows: Sequence[Row], axis: Axis) -> str:
 def themed(draw: Callable[[Theme], str]) -> str:
     """Return a drawing as it stands on a page, once for each theme."""
     themes: tuple[Theme, ...] = ("light", "dark")
-    both = "\n".join(
-        f'<div class="measured only-{theme}">{draw(theme)}</div>' for theme in themes
-    )
+    both = "\n".join(f'<div class="measured only-{theme}">{draw(theme)}</div>' for theme in themes)
     # What is included may have no lines as long as those of a drawing.
     html = indent(both.replace("><", ">\n<"))
     return f".. raw:: html\n\n{html}\n\n"

@@ -70,6 +70,32 @@ def test_a_run_of_anything_else_does_not(cases: tuple[CaseResult, ...], why: str
         verdict.of_bench(run(*cases), SPEC, BENCH)
 
 
+def started(seed: int, speed: float) -> CaseResult:
+    """Return a case with three starts by themselves, and five in turns with the other side's."""
+    made = results.case(seed, speed, n=8)
+    starts = [
+        one if place < 3 else replace(one, turns=60, blocks=[])
+        for place, one in enumerate(made.observations)
+    ]
+    return replace(made, observations=starts)
+
+
+@pytest.mark.parametrize(("speed", "verdict_of_it"), [(1.5, "as_stated"), (1.0, "same")])
+def test_starts_in_turns_count_for_first_calls(speed: float, verdict_of_it: str) -> None:
+    nothing = PatternResult(
+        id=SPEC.id,
+        sha256=SPEC.sha256,
+        measures=SPEC.measures,
+        verdict="undecided",
+        reason=because("facts_as_stated"),
+        measured_at="2026-01-01T00:00:00Z",
+    )
+    sides = {"do": started(1, 1.0), "dont": started(2, speed)}
+    found = verdict.judged(SPEC, nothing, {BENCH.name: sides})
+    assert isinstance(found, PatternResult)
+    assert (found.verdict, found.n_rounds) == (verdict_of_it, 8)
+
+
 def test_what_was_not_tested_has_no_figures_and_a_reason_of_its_own() -> None:
     bare = PatternResult(
         id=SPEC.id,

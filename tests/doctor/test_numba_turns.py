@@ -45,6 +45,16 @@ GROWS = "found = np.zeros(0)\nfor i in range(n):\n    if x[i] > 0:\n        {}"
 FACTORS = "for i in range(n):\n    {}\n    for j in range(20):\n        s += r[j]"
 SUMS = "for i in range(n):\n    s += x[i] - {}"
 NEIGHBOURS = "for i in range(300):\n    for j in range(300):\n        out[i, j] = {}"
+ROWS = """for i in range(300):
+    up = (i + 1) % 300
+    down = (i - 1) % 300
+    for j in range(300):
+        out[i, j] = grid[up, j] + grid[down, j]"""
+COLUMNS = """for i in range(300):
+    for j in range(300):
+        up = (j + 1) % 300
+        down = (j - 1) % 300
+        out[i, j] = grid[i, up] + grid[i, down]"""
 LOOKUP = "for i in range(n):\n    {}"
 
 
@@ -110,16 +120,8 @@ def test_texts_that_a_turn_looks_for(body: str, *, is_named: bool) -> None:
         (NEIGHBOURS.format("grid[i, (j + 1) % 256] + grid[i, (j - 1) % 256]"), False),
         (NEIGHBOURS.format("(j + 1) % 300 + (j + 2) % 300"), False),  # no places
         (NEIGHBOURS.format("math.exp(grid[i, (j + 1) % 300] + grid[i, (j - 1) % 300])"), False),
-        (
-            "for i in range(300):\n    up = (i + 1) % 300\n    down = (i - 1) % 300\n"
-            "    for j in range(300):\n        out[i, j] = grid[up, j] + grid[down, j]",
-            False,
-        ),
-        (
-            "for i in range(300):\n    for j in range(300):\n        up = (j + 1) % 300\n"
-            "        down = (j - 1) % 300\n        out[i, j] = grid[i, up] + grid[i, down]",
-            True,
-        ),
+        (ROWS, False),
+        (COLUMNS, True),
     ],
 )
 def test_places_by_remainders(body: str, *, is_named: bool) -> None:

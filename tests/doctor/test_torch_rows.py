@@ -90,6 +90,6 @@ print(total == total)
 @pytest.mark.slow
 def test_a_real_program(tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    found = [one for one in looked(tmp_path, PROGRAM)["findings"]]
+    found = looked(tmp_path, PROGRAM)["findings"]
     rows = [one for one in found if one["pattern"] == "torch-rows-one-by-one"]
     assert [one["function"] for one in rows] == ["projected"]

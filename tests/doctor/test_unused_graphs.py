@@ -31,7 +31,8 @@ def named(text: str, seconds: float = 6.0) -> list[str]:
 
 def loop(*body: str, before: str = "") -> str:
     lines = "".join(f"        {one}\n" for one in ("out = net(x)", *body))
-    return f"{before}def check(loader, net):\n    n = 0\n    for x, y in loader:\n{lines}    return n\n"
+    head = f"{before}def check(loader, net):\n    n = 0\n    for x, y in loader:\n"
+    return f"{head}{lines}    return n\n"
 
 
 @pytest.mark.parametrize(
@@ -57,7 +58,9 @@ def test_results_that_are_numbers_alone(text: str, *, is_named: bool) -> None:
 
 
 def test_with_no_grad() -> None:
-    text = loop("n += out.argmax(1).sum()").replace("    for x", "    with torch.no_grad():\n      for x")
+    text = loop("n += out.argmax(1).sum()").replace(
+        "    for x", "    with torch.no_grad():\n      for x"
+    )
     assert named(text) == []
 
 

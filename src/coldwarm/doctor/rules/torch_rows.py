@@ -39,7 +39,19 @@ _FEWEST, _LARGEST = 30, 4096
 _ROWS = 2
 """Least dimensions of a tensor of rows."""
 _TORCHS = {"torch", "F", "math", "nn"}
-_BUILT_IN = {"len", "range", "abs", "min", "max", "int", "float", "zip", "enumerate", "sum", "tuple"}
+_BUILT_IN = {
+    "len",
+    "range",
+    "abs",
+    "min",
+    "max",
+    "int",
+    "float",
+    "zip",
+    "enumerate",
+    "sum",
+    "tuple",
+}
 _NOT_APART = frozenset(
     ("backward", "step", "zero_grad", "grad", "rand", "randn", "randint", "randperm", "multinomial")
 ) | frozenset(("bernoulli", "normal", "sample", "rsample", "sleep", "manual_seed", "pop", "read"))
@@ -50,7 +62,9 @@ _ADDING = {"append", "extend"}
 
 def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     """Name each such loop once, at its line that took the longest."""
-    by_loop: dict[tuple[str, int], dict[SourceLine, float]] = defaultdict(lambda: defaultdict(float))
+    by_loop: dict[tuple[str, int], dict[SourceLine, float]] = defaultdict(
+        lambda: defaultdict(float)
+    )
     for spot, seconds in trace.spent:
         line = trace.turned(spot.stack)
         loop = trace.loop_at(line)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.doctor import Finding
     from coldwarm.doctor.rules.sized_arrays import SizedLine
     from coldwarm.doctor.source_code import Function
-    from coldwarm.doctor.trace import ProcessTrace, SourceLine
+    from coldwarm.doctor.trace import ProcessTrace
 
 
 _REASONS = {

@@ -56,10 +56,11 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
         calls = trace.sources.calls_at(site.path, site.line)
         call = next((one for one in calls if called(one) in modules), None)
         around = next(iter(trace.sources.functions_around(site.path, site.line)), None)
-        if call is not None and around is not None:
-            if _Function(around, modules).is_number(call, _DEPTH):
-                says = because("doctor_unused_graph", call=ast.unparse(call.func), spent_s=seconds)
-                yield trace.finding_of_seconds("graph-unused", site, says, framework="torch")
+        if call is None or around is None:
+            continue
+        if _Function(around, modules).is_number(call, _DEPTH):
+            says = because("doctor_unused_graph", call=ast.unparse(call.func), spent_s=seconds)
+            yield trace.finding_of_seconds("graph-unused", site, says, framework="torch")
 
 
 def _with_graphs(trace: ProcessTrace) -> dict[SourceLine, float]:
@@ -73,9 +74,7 @@ def _with_graphs(trace: ProcessTrace) -> dict[SourceLine, float]:
         if not any(without[line] for line in spot.stack):
             for line in dict.fromkeys(spot.stack):
                 spent[line] += seconds
-    return {
-        line: seconds for line, seconds in spent.items() if trace.is_worth(seconds / _SMALL)
-    }
+    return {line: seconds for line, seconds in spent.items() if trace.is_worth(seconds / _SMALL)}
 
 
 def _is_frozen(trace: ProcessTrace) -> bool:
