@@ -62,6 +62,7 @@ ALLOWED = {
     "claims/article_001/interfaces/torch_vmap_prototype.py": ("text", "documentation of PyTorch"),
     "claims/article_001/speed/chain_is_one_kernel.py": ("text", "a program of XLA"),
     "claims/article_001/training/_autocast.py": ("message", "warnings of PyTorch"),
+    "claims/article_002/multipliers/vmap_is_one_kernel.py": ("text", "a program of XLA"),
     "claims/article_002/policies/_kept.py": ("line", "what JAX prints of saved values"),
     "claims/article_002/symptoms/symptom_every_call_slow.py": ("text", "the log of JAX"),
     "claims/article_002/symptoms/symptom_first_call_slow.py": ("text", "the log of JAX"),

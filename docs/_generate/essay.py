@@ -44,12 +44,20 @@ JOBS = (
 )
 """The files of ``examples/jobs``: small steps first, then large operations."""
 STARTS = (
-    Job("first call of a small MLP", "first-call-small-mlp", "first_call: first_s"),
-    Job("compiling on this CPU", "compiling-cpu-fast", "compiling: compiling_s"),
-    Job("dispatch of one jitted call", "dispatch-cpu-low", "dispatch: call_s"),
-    Job("steps until half is compiling", "compiling-dominates-short-loops", "loop: steps"),
-    Job("a new shape, over a known one", "new-shape-recompiles", "sizes: ratio"),
-    Job("an empty cache over a filled one", "sensitive-to-caching", "of_jax: ratio"),
+    Job("first call of a training step of a small network", "first-call-small-mlp", "first_s"),
+    Job("compiling a network of 24 layers", "compiling-cpu-fast", "layers_24: compiling_s"),
+    Job(
+        "first call with an empty cache, divided by that with a filled one",
+        "sensitive-to-caching",
+        "jax_24_layers: ratio",
+    ),
+    Job("call with a new shape, divided by one with a known one", "new-shape-recompiles", "ratio"),
+    Job(
+        "steps of a short loop until only half of its time was compiling",
+        "compiling-dominates-short-loops",
+        "steps_until_half",
+    ),
+    Job("handing one call over", "dispatch-cpu-low", "dispatch: call_s"),
 )
 """What starting costs."""
 
@@ -142,7 +150,7 @@ def _starts(main: Evidence | None) -> str:
         (f":ref:`{plain(job.words)} <claim-{job.claim}>`", measured.interval(one))
         for job, one in _found(STARTS, main)
     ]
-    return table(("what", "here"), rows, "measured") if rows else measured.NOTHING_YET
+    return table(("JAX with jit", "here"), rows, "measured") if rows else measured.NOTHING_YET
 
 
 def _found(jobs: Sequence[Job], main: Evidence | None) -> Iterator[tuple[Job, Bound]]:

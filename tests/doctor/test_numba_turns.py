@@ -20,9 +20,9 @@ SIZES = {"x": [4000], "w": [500], "cov": [20, 20], "grid": [300, 300], "out": [3
 TEXTS = {"table": "DictType[unicode_type,float64]<iv=None>", "names": "ListType[unicode_type]"}
 
 
-def named(body: str, *, seconds: float = 2.0, **kinds: str) -> list[str]:
+def named(body: str, *, seconds: float = 2.0, kinds: dict[str, str] | None = None) -> list[str]:
     """Return what is found in a function that was compiled and took so long."""
-    known = {**KINDS, **kinds}
+    known = {**KINDS, **(kinds or {})}
     given = ", ".join(known)
     inside = "".join(f"    {line}\n" for line in body.splitlines())
     text = (HEAD + "{body}" + TAIL).format(arguments=given, body=inside)
@@ -107,9 +107,9 @@ def test_what_a_turn_computes_of_what_does_not_change(body: str, *, is_named: bo
     ],
 )
 def test_texts_that_a_turn_looks_for(body: str, *, is_named: bool) -> None:
-    assert named(body, **TEXTS) == ["numba-text-keys"] * is_named
+    assert named(body, kinds=TEXTS) == ["numba-text-keys"] * is_named
     numbers = {"table": "DictType[int64,float64]<iv=None>", "names": "ListType[int64]"}
-    assert named(body, **numbers) == []
+    assert named(body, kinds=numbers) == []
 
 
 @pytest.mark.parametrize(

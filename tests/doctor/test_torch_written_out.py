@@ -130,7 +130,7 @@ CELL = "self.cell = nn.GRUCell(8, 16)\nfor t in range(90):\n    {}\n"
     ],
 )
 def test_cells_of_recurrent_networks(turn: str, *, is_named: bool) -> None:
-    found = named(CELL.format(turn) + "out = b\n", POINTS)
+    found = named(CELL.format(turn) + "out = b\n", POINTS, 6.0)
     assert found == ["cells-in-loop"] * is_named
 
 

@@ -84,8 +84,10 @@ class FileKind(NamedTuple):
 
 
 _RUN = rf"{RESULTS}/{_NAME}"
-_MEASURED = rf"patterns/{_NAME}|claims/{_NAME}/{_NAME}"
-"""A run that verdicts are from; one of a pattern that claims rest on is called as one of those."""
+_POINT = rf"(?:/{_NAME})?"
+_MEASURED = rf"patterns/{_NAME}{_POINT}|claims/{_NAME}/{_NAME}{_POINT}"
+"""A run that verdicts are from; of a grid, that of a point. One of a pattern that claims rest on is
+called as one of those."""
 _PARTS: tuple[FileKind, ...] = (
     FileKind(
         re.escape(MANIFEST),

@@ -67,9 +67,9 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     )
     for spot, seconds in trace.spent:
         line = trace.turned(spot.stack)
-        loop = trace.loop_at(line)
-        if line is not None and loop is not None:
-            by_loop[line.path, loop[1][0]][line] += seconds
+        around = trace.loop_at(line)
+        if line is not None and around is not None:
+            by_loop[line.path, around[1][0]][line] += seconds
     for (path, _), lines in by_loop.items():
         spent_s = sum(lines.values())
         site = max(lines, key=lambda one: lines[one])

@@ -148,8 +148,8 @@ def _finding(
 def _distances(trace: ProcessTrace, scope: _Scope) -> Iterator[Finding]:
     """Name distances for which all differences are made."""
     for node in ast.walk(scope.line.statement):
-        squares = _reduced(node)
-        if squares is None:
+        squares = _reduced(node) if isinstance(node, ast.Call) else None
+        if squares is None or not isinstance(node, ast.Call):
             continue
         squared = _squared(squares)
         if squared is None and called(node) == "sum":
@@ -165,9 +165,9 @@ def _distances(trace: ProcessTrace, scope: _Scope) -> Iterator[Finding]:
             yield _finding(trace, scope, "distances-written-out", "doctor_distances", **told)
 
 
-def _reduced(node: ast.AST) -> ast.expr | None:
+def _reduced(node: ast.Call) -> ast.expr | None:
     """Return what is added up, or made a norm of, along the last dimension."""
-    if not isinstance(node, ast.Call) or called(node) not in _REDUCING:
+    if called(node) not in _REDUCING:
         return None
     is_function = ast.unparse(node.func).startswith("torch.")
     own = node.func.value if isinstance(node.func, ast.Attribute) else None
@@ -339,8 +339,10 @@ def _cells(trace: ProcessTrace, scope: _Scope) -> Iterator[Finding]:
         first = next(iter(call.args), None)
         is_step = isinstance(first, (ast.Subscript, ast.Name)) and bool(variables(first) & turning)
         if name.rpartition(".")[2] in cells and is_step and _alone(loop, scope.line.statement):
-            told = {"call": name, "spent_s": scope.line.seconds}
-            yield _finding(trace, scope, "cells-in-loop", "doctor_cells", **told)
+            spent_s = scope.line.seconds
+            yield _finding(
+                trace, scope, "cells-in-loop", "doctor_cells", call=name, spent_s=spent_s
+            )
 
 
 def _alone(loop: ast.For, statement: ast.stmt) -> bool:
