@@ -165,15 +165,15 @@ def counted(words, table):
 
 rng = np.random.default_rng(0)
 cov = np.eye(12) + 0.1
-print(scored(rng.standard_normal((120_000, 12)), cov, np.zeros(12)).sum() > 0)
-print(smoothed(rng.random((500, 500)), 200).mean() > 0)
+print(scored(rng.standard_normal((900_000, 12)), cov, np.zeros(12)).sum() > 0)
+print(smoothed(rng.random((500, 500)), 3000).mean() > 0)
 table = Dict.empty(types.unicode_type, types.int64)
 words = [f"name-{k}" for k in range(300)]
 for k, word in enumerate(words):
     table[word] = k
 many = np.array(words)[rng.integers(0, 300, 400_000)]
 typed = __import__("numba").typed.List([str(one) for one in many[:40_000]])
-print(sum(counted(typed, table) for _ in range(100)) > 0)
+print(sum(counted(typed, table) for _ in range(500)) > 0)
 """
 
 
