@@ -49,6 +49,7 @@ def named(text: str, arrays: Held = X, seconds: float = 2.0) -> list[str]:
         ("for row in x:\n    loss(row).backward()\n", False),
         ("for row in x:\n    total += row.sum() * total\n", False),
         ("for row in x:\n    if row.sum() > 3: break\n", False),
+        ("for rows in x.split(64):\n    out.append(rows @ w)\n", False),
         ("for row in names:\n    out.append(w @ v)\n", False),
     ],
 )

@@ -93,7 +93,7 @@ def _rows(trace: ProcessTrace, site: SourceLine, loop: _Loop) -> HeldArray | Non
     """Return the tensor of whose rows each turn takes one, where they are many and short."""
     statement = trace.sources.statement(site.path, site.line)
     turning = variables(loop.target)
-    named = [ast.unparse(one) for one in ast.walk(loop.iter) if isinstance(one, ast.expr)]
+    named = [ast.unparse(one) for one in _gone_through(loop.iter)]
     for node in ast.walk(loop if isinstance(loop, ast.For) else statement or ast.Pass()):
         if not isinstance(node, ast.Subscript):
             continue
@@ -108,6 +108,15 @@ def _rows(trace: ProcessTrace, site: SourceLine, loop: _Loop) -> HeldArray | Non
         if array.shape[0] >= _FEWEST and prod(array.shape[1:]) <= _LARGEST:
             return array
     return None
+
+
+def _gone_through(node: ast.expr) -> Iterator[ast.expr]:
+    """Yield what a loop takes the items of, one by one; parts of several rows are none."""
+    if isinstance(node, ast.Call) and called(node) in {"enumerate", "zip"}:
+        for one in node.args:
+            yield from _gone_through(one)
+    elif isinstance(node, (ast.Name, ast.Attribute)):
+        yield node
 
 
 class _Turn:
