@@ -20,6 +20,14 @@ if TYPE_CHECKING:
 
 SPEC = as_declared(patterns()["first-call-in-timing"], grid={})
 (BENCH,) = SPEC.benches
+BARE = PatternResult(
+    id=SPEC.id,
+    sha256=SPEC.sha256,
+    measures=SPEC.measures,
+    verdict="not_tested",
+    reason=because("gpu_unavailable"),
+    measured_at="2026-01-01T00:00:00Z",
+)
 
 
 def case(
@@ -82,36 +90,20 @@ def started(seed: int, speed: float) -> CaseResult:
 
 @pytest.mark.parametrize(("speed", "verdict_of_it"), [(1.5, "as_stated"), (1.0, "same")])
 def test_starts_in_turns_count_for_first_calls(speed: float, verdict_of_it: str) -> None:
-    nothing = PatternResult(
-        id=SPEC.id,
-        sha256=SPEC.sha256,
-        measures=SPEC.measures,
-        verdict="undecided",
-        reason=because("facts_as_stated"),
-        measured_at="2026-01-01T00:00:00Z",
-    )
     sides = {"do": started(1, 1.0), "dont": started(2, speed)}
-    found = verdict.judged(SPEC, nothing, {BENCH.name: sides})
+    found = verdict.judged(SPEC, BARE, {BENCH.name: sides})
     assert isinstance(found, PatternResult)
     assert (found.verdict, found.n_rounds) == (verdict_of_it, 8)
 
 
 def test_what_was_not_tested_has_no_figures_and_a_reason_of_its_own() -> None:
-    bare = PatternResult(
-        id=SPEC.id,
-        sha256=SPEC.sha256,
-        measures=SPEC.measures,
-        verdict="not_tested",
-        reason=because("gpu_unavailable"),
-        measured_at="2026-01-01T00:00:00Z",
-    )
-    assert verdict.is_bare(bare)
+    assert verdict.is_bare(BARE)
     of_gpu = as_declared(SPEC, needs="gpu")
-    verdict.check_bare(bare, of_gpu)
+    verdict.check_bare(BARE, of_gpu)
     with pytest.raises(ValueError, match="a reason that it does not have"):
-        verdict.check_bare(bare, SPEC)
+        verdict.check_bare(BARE, SPEC)
     with pytest.raises(ValueError, match="has figures"):
-        verdict.check_bare(replace(bare, ratio=15.0), of_gpu)
+        verdict.check_bare(replace(BARE, ratio=15.0), of_gpu)
 
 
 def test_nobody_but_its_author_withdraws_a_rule() -> None:

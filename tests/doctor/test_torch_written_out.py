@@ -75,6 +75,9 @@ def test_products_that_pick_rows(text: str, *, is_named: bool) -> None:
         ("out = d.sort(descending=True).values[:, :5]\n", True),
         ("n = 5\norder = d.argsort(dim=-1)\nout = order[:, :n]\n", True),
         ("out = d.sort().values[:, -5:]\n", True),
+        ("out = d.sort().values[..., :5]\n", True),
+        ("out = d.sort().values[:5]\n", False),  # a few rows, each of them sorted
+        ("out = d.sort(dim=0).values[:, :5]\n", False),
         ("out = d.sort().values[:, :2000]\n", False),
         ("out = d.argsort()[:, :n]\n", False),  # nobody knows how many
         ("order = d.argsort()\nout = order[:, :5] + order[:, -1:]\n", False),

@@ -45,10 +45,12 @@ def loop(*body: str, before: str = "") -> str:
         (loop("print(f'{out.mean():.3f}')"), True),
         (loop("loss = criterion(out, y)", "loss.backward()", "n += loss.item()"), False),
         (loop("n += criterion(out, y)"), False),  # the sum may be gone back through
+        (loop("n += torch.autograd.grad(out.sum(), x)[0].item()"), False),
         (loop("kept.append(out)"), False),
         (loop("return out"), False),
         (loop("n += other(out).item()"), False),  # which may go back through it
         (loop("n += out.argmax(1).sum()", before="@torch.no_grad()\n"), False),
+        (loop("n += out.argmax(1).sum()", before="torch.set_grad_enabled(False)\n"), False),
         (loop("n += out.argmax(1).sum()", before="net.requires_grad_(False)\n"), False),
     ],
 )

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.doctor import Finding
     from coldwarm.doctor.rules.sized_arrays import SizedLine
-    from coldwarm.doctor.source_code import Function
     from coldwarm.doctor.trace import ProcessTrace
 
 
@@ -70,7 +69,6 @@ class _Scope(NamedTuple):
     """A line that took long, and the function or the module that it is in."""
 
     line: SizedLine
-    around: Function | None
     nodes: list[ast.AST]
     """All of the function."""
     seconds: Mapping[int, float]
@@ -129,7 +127,7 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
         around = next(iter(trace.sources.functions_around(path, line.site.line)), None)
         nodes = list(ast.walk(around)) if around is not None else list(trace.sources.nodes(path))
         seconds = {one.site.line: one.seconds for one in seen if one.site.path == path}
-        scope = _Scope(line, around, nodes, seconds)
+        scope = _Scope(line, nodes, seconds)
         for pattern, find in _KINDS.items():
             for one in find(trace, scope):
                 place = pattern, path, line.statement.lineno
@@ -245,13 +243,24 @@ def _sorted_for_few(trace: ProcessTrace, scope: _Scope) -> Iterator[Finding]:
         is_function = ast.unparse(made.func).startswith("torch.")
         own = made.func.value if isinstance(made.func, ast.Attribute) else None
         array = scope.line.size_of(next(iter(made.args), None) if is_function else own)
-        longest = array.shape[-1] if array is not None and array.shape else 0
+        shape = array.shape if array is not None else ()
+        longest = shape[-1] if _is_along_last(node, made, is_function, len(shape)) else 0
         if longest >= max(_LONG_ROW, _FEW_NUMBERS * n_used):
             told: dict[str, str | float] = {"call": called(made), "n_elements": longest}
             told |= {"n_used": n_used}
             spent_s = scope.spent(scope.line.statement, *statements)
             code = "doctor_sorted_for_few"
             yield _finding(trace, scope, "sorted-for-few", code, **told, spent_s=spent_s)
+
+
+def _is_along_last(node: ast.Subscript, made: ast.Call, is_function: bool, n: int) -> bool:  # noqa: FBT001 - of one call
+    """Say whether a slice takes a part of the last of ``n`` dimensions, along which is sorted."""
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    is_whole = isinstance(parts[0], ast.Constant) and parts[0].value is ...
+    positional = next(iter(made.args[is_function:]), None)
+    along = next((one.value for one in made.keywords if one.arg == "dim"), positional)
+    is_last = along is None or ast.unparse(along) in {"-1", str(n - 1)}
+    return n > 0 and is_last and (is_whole or len(parts) == n)
 
 
 def _of_sorted(node: ast.expr) -> ast.expr:
@@ -308,7 +317,7 @@ def _inverses(trace: ProcessTrace, scope: _Scope) -> Iterator[Finding]:
 
 def _attention(trace: ProcessTrace, scope: _Scope) -> Iterator[Finding]:
     """Name products with the softmax of a product, whose weights nothing else uses."""
-    for left, right in _products(scope.line.statement):
+    for left, _ in _products(scope.line.statement):
         weights, statements = scope.value(left)
         if isinstance(weights, ast.Call) and "dropout" in called(weights) and weights.args:
             weights, more = scope.value(weights.args[0])
@@ -322,8 +331,7 @@ def _attention(trace: ProcessTrace, scope: _Scope) -> Iterator[Finding]:
         if scores is not None and any(map(_is_product, ast.walk(scores))):
             spent_s = scope.spent(scope.line.statement, *statements, *more)
             told = {"spent_s": spent_s}
-            if not isinstance(right, ast.Constant):
-                yield _finding(trace, scope, "attention-written-out", "doctor_attention", **told)
+            yield _finding(trace, scope, "attention-written-out", "doctor_attention", **told)
 
 
 def _cells(trace: ProcessTrace, scope: _Scope) -> Iterator[Finding]:

@@ -30,7 +30,9 @@ _REASONS = {
 }
 _CHANGES = {"graph-unused": "put it under with torch.inference_mode(): or with torch.no_grad():"}
 _WITHOUT = {"no_grad", "inference_mode", "set_grad_enabled"}
-_FREEZING = {"requires_grad_", "requires_grad"}
+_FREEZING = {"requires_grad_", "requires_grad", "set_grad_enabled"}
+_BACK = {"grad", "backward", "vjp", "jacobian", "hessian", "jacrev", "jacfwd"}
+"""Functions that go back through the graph of what they are given."""
 _TO_NUMBERS = frozenset(
     ("argmax", "argmin", "argsort", "item", "tolist", "numpy", "detach", "size", "dim", "numel")
 )
@@ -188,8 +190,8 @@ class _Function:
 
     def _goes_on(self, call: ast.Call) -> bool:
         """Say whether what a call gives is made of what it is given: PyTorch's, or a module's."""
-        first = ast.unparse(call.func).partition(".")[0]
-        return first in _PYTORCHS or called(call) in self._modules
+        first, name = ast.unparse(call.func).partition(".")[0], called(call)
+        return name not in _BACK and (first in _PYTORCHS or name in self._modules)
 
     def _all_are(self, name: str, depth: int) -> bool:
         uses = [
