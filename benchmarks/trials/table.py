@@ -29,6 +29,8 @@ GOALS: Mapping[tuple[bool, float], tuple[str, int, Callable[[int, int], bool]]] 
 }
 """What pooled rows are held to, by whether starts are compared and the effect: false calls of equal
 sides, right ones of others; and how many trials that takes."""
+STATED = 0.95
+"""The least that an interval states, and not a range of two rounds."""
 HEAD = ("trials", "slower", "faster", "same", "undecided", "failed")
 
 
@@ -46,7 +48,8 @@ class Row:
     calls: list[str] = field(default_factory=list)
     ratios: list[float] = field(default_factory=list)
     held: list[bool] = field(default_factory=list)
-    """Of each interval, whether it held the true ratio."""
+    """Of each interval that states so much, whether it held the true ratio; of the others, which
+    are ranges of two rounds, nothing is said."""
     halves: list[float] = field(default_factory=list)
     """Of each interval, half its width over its ratio."""
     rounds: list[int] = field(default_factory=list)
@@ -83,7 +86,7 @@ class Row:
         if ratio and low and high:
             self.halves.append((high - low) / 2 / ratio)
             true = truth.known(line["kind"], line["a"], line["b"], lines)
-            if true is not None:
+            if true is not None and line["confidence"] >= STATED:
                 self.held.append(low <= true <= high)
 
     def cells(self) -> list[str]:

@@ -17,6 +17,7 @@ from coldwarm.contracts.codec import decode_as, encode
 from coldwarm.contracts.comparison import RunComparison
 from coldwarm.contracts.environment import Cpu, Frequency
 from coldwarm.contracts.reasons import because
+from coldwarm.contracts.sweep import FILE, SweepRequest
 from coldwarm.report import github
 
 if TYPE_CHECKING:
@@ -67,6 +68,26 @@ def test_the_real_command_ends_with_1_on_a_regression(a: Path, b: Path) -> None:
     assert done.returncode == 1
     assert "FAIL: 3 figures beyond the limit." in done.stdout
     assert done.stderr == ""
+
+
+def test_two_sweeps_are_compared_at_the_sizes_that_both_have(tmp_path: Path, call: Call) -> None:
+    def swept(name: str, sizes: dict[int, float], first: int) -> Path:
+        asked = SweepRequest(name="n", low=10, high=1000, goal=0.2, asked={}, identity="0" * 64)
+        for place, (size, factor) in enumerate(sizes.items()):
+            results.write(
+                tmp_path / name / f"n={size}-{first}", [results.case(first + place, factor)]
+            )
+        (tmp_path / name / FILE).write_bytes(encode(asked))
+        return tmp_path / name
+
+    before = swept("before", {10: 1.0, 100: 1.0}, 1)
+    after = swept("after", {10: 1.0, 100: 1.5, 1000: 1.0}, 7)
+    code, said, _ = call(before, after, "--fail-on", "slower:30%", "--verbose")
+    assert code == 1
+    assert "n=10\n" in said
+    assert "n=1000" in said
+    assert "slower, FAIL" in said.partition("n=100\n")[2]
+    assert "slower, FAIL" not in said.partition("n=100\n")[0]
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,10 @@ from tests.contracts import samples
 from tests.stats import results
 
 from coldwarm.cli.main import cli
+from coldwarm.contracts import codec
 from coldwarm.contracts.observation import FirstCallParts, Judgement, Observation, Phase
 from coldwarm.contracts.reasons import because
+from coldwarm.contracts.sweep import FILE, SweepRequest
 from coldwarm.errors import UsageError
 from coldwarm.report.sentences import words
 
@@ -241,6 +243,28 @@ def test_every_sweep_prints(result: Path, over: str) -> None:
     done = run(result, "--calls", 50, "--sweep", over)
     assert code(done) == 0, done.output
     assert f"Totals by {over}" in done.stdout
+
+
+def test_a_sweep_has_the_totals_at_each_size(tmp_path: Path) -> None:
+    asked = SweepRequest(name="n", low=10, high=100, goal=0.2, asked={}, identity="0" * 64)
+    sweep = tmp_path / "sweep"
+    for size in (100, 10):
+        results.write(sweep / f"n={size}", [case(name, [EMPTY, FILLED, WARM]) for name in FIGURES])
+    (sweep / FILE).write_bytes(codec.encode(asked))
+    done = run(sweep, "--calls", 2000)
+    assert code(done) == 0, done.output
+    rows = [line.split() for line in done.stdout.splitlines() if line.startswith("n=")]
+    assert [(row[0], row[-1].rstrip("*")) for row in rows] == [
+        ("n=10", "jax_jit_cpu"),
+        ("n=100", "jax_jit_cpu"),
+    ]
+    assert max(map(len, done.stdout.splitlines())) <= WIDTH
+    told = json.loads(run(sweep, "--calls", 2000, "--json").stdout)
+    assert [one["group"] for one in told["plans"]] == ["n=10", "n=100"]
+    assert (told["run_id"], told["null_reasons"]["run_id"]["code"]) == (None, "run_of_each_size")
+    assert "From how many calls" in run(sweep, "--calls", 2000, "--group", "n=10").stdout
+    refused = run(sweep, "--calls", 2000, "--group", "n=1")
+    assert "n=10" in str(refused.exception)
 
 
 def test_unsteady_warm_calls_are_told(tmp_path: Path) -> None:

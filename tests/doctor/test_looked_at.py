@@ -216,6 +216,13 @@ def test_operations_are_seen_where_calls_are_not() -> None:
     assert seen("x = jax.grad(loss)(x)\n", looks=[(1, "jax.grad", 3.0)], sees_calls=False) == []
 
 
+def test_an_array_of_zeros_waits_for_what_was_dispatched_before() -> None:
+    text = "for i in range(n):\n    x = start(jnp.zeros(3))\n"
+    assert seen(text, looks=[(2, "jax.zeros", 3.0)], sees_calls=False) == []
+    found = seen(text, looks=[(2, "jax.zeros", 3.0), (2, "jax.roll", 2.0)], sees_calls=False)
+    assert patterns(found) == [("no-jit-hot-loop", 2, 2.0)]
+
+
 def test_a_gradient_costs_what_python_does_for_it_too() -> None:
     text = "for i in range(n):\n    x = x - 0.1 * jax.grad(loss)(x)\n"
     operations = ("operation", 2, (1000, 300_000_000))

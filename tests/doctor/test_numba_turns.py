@@ -89,6 +89,10 @@ def test_arrays_that_grow_in_a_compiled_loop(body: str, *, is_named: bool) -> No
         (SUMS.format("np.random.normal(np.mean(w), 1.0)"), True),
         (FACTORS.format("r = w * np.sum(w)"), False),  # little beside the loop inside
         ("s = np.mean(w)\nfor i in range(n):\n    s += x[i]", False),
+        ("v = w[1:]\nfor i in range(n):\n    v[i % 9] = 1.0\n    s += np.mean(w)", False),
+        ("v = w.T\nu = v\nfor i in range(n):\n    u[i % 9] = 1.0\n    s += np.mean(w)", False),
+        ("v = w.copy()\nfor i in range(n):\n    v[i % 9] = 1.0\n    s += np.mean(w)", True),
+        ("for i in range(n):\n    v = w[i % 9]\n    s += v * np.mean(w)", True),
     ],
 )
 def test_what_a_turn_computes_of_what_does_not_change(body: str, *, is_named: bool) -> None:

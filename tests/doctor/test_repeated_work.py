@@ -135,6 +135,16 @@ def test_what_may_change_is_not_named(made: str, more: str) -> None:
     assert of_object(made, more=more) == []
 
 
+FILLING = """\
+def fill(out, y):
+    out[0] += y
+K = made()
+for y in ys:
+    fill({given}, y)
+    a = torch.linalg.cholesky(K)
+"""
+
+
 @pytest.mark.parametrize(
     ("text", "line", "is_named"),
     [
@@ -149,6 +159,9 @@ def test_what_may_change_is_not_named(made: str, more: str) -> None:
         ("for y in ys:\n    a = np.linalg.inv(K)\n", 2, False),  # no work of a framework's
         ("K = made()\nfor y in ys:\n    a = K.to_sparse_csr() @ y\n", 3, True),
         ("def f(K):\n    for y in ys:\n        K = g(K)\n        a = K.coalesce()\n", 4, False),
+        (FILLING.format(given="K.data"), 6, False),
+        (FILLING.format(given="K"), 6, False),
+        (FILLING.format(given="y"), 6, True),
     ],
 )
 def test_factors_of_what_a_loop_does_not_change_are_named(

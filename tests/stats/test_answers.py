@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult
 
 FEWEST = 3
-"""Rounds from which a candidate can be told to be the cheapest."""
+"""Rounds from which intervals tell who is the cheapest; two tell what they put far apart."""
 OTHER = "numpy_matmul_512_f32"
 LINES = st.tuples(st.floats(0.01, 100.0, allow_nan=False), st.floats(1e-6, 1.0, allow_nan=False))
 """What a start takes, and a warm call, in seconds."""
@@ -103,21 +103,24 @@ def test_processes_of_other_rounds_can_cost_the_same() -> None:
 
 
 def test_too_few_processes_give_no_winner_and_are_named() -> None:
-    few = costs("b", 100.0, 1.0, n=FEWEST - 1)
+    few = costs("b", 100.0, 1.0, n=1)
     by = by_calls([costs("a", 0.1, 0.1), few], "process")
     assert by.ranges == []
     assert by.reason == because("no_other_total")
-    assert by.left_out["b"] == because("few_processes", n_processes=FEWEST - 1, n_needed=FEWEST)
+    assert by.left_out["b"] == because("few_processes", n_processes=1, n_needed=2)
     third = by_calls([costs("a", 0.1, 0.1), few, costs("c", 1.0, 0.1)], "process")
     assert told(third) == [(1, None, "a")]
     assert [*third.left_out] == ["b"]
 
 
-@pytest.mark.parametrize(("times", "cheapest"), [(16.0, "a"), (3.0, None)])
+@pytest.mark.parametrize(
+    ("n", "times", "cheapest"),
+    [(FEWEST, 16.0, "a"), (FEWEST, 3.0, None), (2, 40.0, "a"), (2, 9.0, None)],
+)
 def test_few_rounds_tell_what_each_of_them_puts_far_apart(
-    times: float, cheapest: str | None
+    n: int, times: float, cheapest: str | None
 ) -> None:
-    a, b = costs("a", 1.0, 1.0, n=FEWEST, noise=0.3), costs("b", times, 1.0, n=FEWEST, noise=-0.3)
+    a, b = costs("a", 1.0, 1.0, n=n, noise=0.3), costs("b", times, 1.0, n=n, noise=-0.3)
     by = by_calls([a, b], "process")
     assert by.cheapest_at(1) == cheapest
     assert by.cheapest_at(10**6) is None

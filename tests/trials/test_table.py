@@ -28,6 +28,7 @@ def trial(
         "ratio": base / more if turned else more / base,
         "low": None,
         "high": None,
+        "confidence": 0.97,
         "rounds": 8,
         "seconds": 18.0,
         "failed": None,
@@ -124,6 +125,7 @@ def test_an_interval_is_held_against_the_true_ratio_whichever_side_has_more_work
         trial("faster", effect=0.03, turned=True, low=1 / 1.04, high=1 / 1.02),
         trial("faster", effect=0.03, turned=True, low=1.02, high=1.04),
         trial("undecided", effect=0.03),
+        trial("undecided", effect=0.03, low=1.1, high=1.2, confidence=0.5),
     ]
     (row,) = table.rows(lines)
     assert row.held == [True, False, True, False]

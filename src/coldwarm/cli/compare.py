@@ -75,20 +75,19 @@ def _command(
     """Compare result B with result A: faster, slower, same or undecided.
 
     A result is a folder of `coldwarm run` or `bench`, a snapshot of one, the file of a case, or a
-    JSON file of pyperf, hyperfine or pytest-benchmark. Cases of one name are compared. Workload,
-    options and machine must be the same; libraries may differ.
+    JSON file of pyperf, hyperfine or pytest-benchmark. Cases of one name are compared, of two
+    sweeps those of the same size. Workload, options and machine must be the same; libraries may
+    differ.
 
     With several runs of each side, A1,A2,A3 B1,B2,B3, smaller differences can be shown.
     """
-    from coldwarm.cli._results import run_in
     from coldwarm.contracts.result import Measured
-    from coldwarm.integrations import formats
     from coldwarm.report import comparison_text as words
 
     verdicts, guarded = _options.split_counts(failures)
     limits = replace(_policy(thresholds, verdicts, policy), counts=guarded)
     fields = _options.parts(allowed, "--allow")
-    first, second = ([formats.read(run_in(path)) for path in _paths(side)] for side in (a, b))
+    first, second = ([_read(path) for path in _paths(side)] for side in (a, b))
     runs = [one for one in (*first, *second) if isinstance(one, Measured)]
     if len(runs) == len(first) + len(second):
         _refuse(pairs, "--pair", "belongs to files of other tools; cases are matched by name")
@@ -101,6 +100,16 @@ def _command(
     _output.emit(form, comparison, lambda: words.document(comparison, files, everything=verbose))
     _options.refuse_unheard(guarded, comparison.counts)
     return ExitCode.REGRESSION if comparison.n_failing else ExitCode.FINE
+
+
+def _read(path: Path) -> Measured | Benchmarks:
+    """Read a result, or all sizes of a sweep as one."""
+    from coldwarm.cli._results import run_in
+    from coldwarm.integrations import formats
+    from coldwarm.runner import sweep_results
+
+    found = run_in(path)
+    return sweep_results.as_one(found) if sweep_results.is_sweep(found) else formats.read(found)
 
 
 def _refuse(given: Sequence[object], option: str, why: str) -> None:

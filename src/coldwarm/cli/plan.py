@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import rich_click as click
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coldwarm.contracts.answer import Plan, Sweepable
-    from coldwarm.contracts.result import CaseResult
+    from coldwarm.contracts.result import CaseResult, SuiteResult
     from coldwarm.stats.planning import Job
 
 
@@ -59,7 +59,9 @@ if TYPE_CHECKING:
     help="Show the totals for many numbers of these.",
 )
 @click.option(
-    "--group", metavar="NAME", help="Only this group of cases of RESULT, such as matmul_512_f32."
+    "--group",
+    metavar="NAME",
+    help="Only this group of cases, such as matmul_512_f32, or size of a sweep, such as n=100.",
 )
 @_options.output(*_output.EVERY_FORM)
 def _command(
@@ -77,59 +79,75 @@ def _command(
     A job is a program that you will run: so many calls in so many processes. RESULT is a folder of
     `coldwarm run` or `bench`, or a snapshot of one. Nothing is measured: the times in RESULT are
     added up. Printed are the total of each candidate, which is the cheapest, and from how many
-    calls on the others cost no more.
+    calls on the others cost no more; of a sweep, the totals at each size.
     """
     from coldwarm.cli._results import run_in
     from coldwarm.contracts.answer import PlanReport
+    from coldwarm.contracts.reasons import because
     from coldwarm.report import plan_document as view
-    from coldwarm.runner import recompute
     from coldwarm.stats.answers import answer
     from coldwarm.stats.planning import CACHES, Job
 
     if shapes > calls:
         text = f"{shapes} shapes need as many calls, not {calls}: raise --calls to {shapes}"
         raise click.BadParameter(text, param_hint="--shapes")
-    suite, cases, otherwise = recompute.read_run(run_in(directory))
-    _output.tell(directory, otherwise)
+    groups = _groups(directory, run_in(directory), group)
     job = Job(calls, shapes, processes, CACHES[caches])
-    groups = _groups(directory, cases, group)
     plans = _plans(groups, job, sweep)
-    said = [answer(members) for members in groups.values()]
-    report = PlanReport(run_id=suite.run_id, suite=suite.suite, plans=plans, answers=said)
+    run_ids = {one.suite.run_id for one in groups}
+    run_id = run_ids.pop() if len(run_ids) == 1 else None
+    report = PlanReport(
+        run_id=run_id,
+        suite=groups[0].suite.suite,
+        plans=plans,
+        answers=[answer(one.cases) for one in groups],
+        null_reasons={"run_id": because("run_of_each_size")} if run_id is None else {},
+    )
     _output.emit(form, report, lambda: view.document(report))
     return ExitCode.FINE if any(plan.cheapest for plan in plans) else ExitCode.NOTHING_VALID
 
 
-def _groups(
-    directory: Path, cases: Sequence[CaseResult], only: str | None
-) -> dict[str, list[CaseResult]]:
-    """Return the cases by group, such as ``matmul_512_f32``, all or the one asked for."""
+class _Group(NamedTuple):
+    """Cases of one workload and size."""
+
+    heading: str
+    suite: SuiteResult
+    cases: list[CaseResult]
+
+
+def _groups(directory: Path, folder: Path, only: str | None) -> list[_Group]:
+    """Return the cases by group or, of a sweep, by size, all or the one asked for."""
     from coldwarm.errors import UsageError
     from coldwarm.registry import unknown
+    from coldwarm.report.headline import group_name
+    from coldwarm.runner import recompute, sweep_results
 
-    groups: dict[str, list[CaseResult]] = {}
-    for case in cases:
-        groups.setdefault(case.group, []).append(case)
+    groups: dict[str, _Group] = {}
+    if sweep_results.is_sweep(folder):
+        for size, (suite, measured) in sweep_results.by_size(folder).items():
+            _output.tell(directory, measured.otherwise)
+            groups[size] = _Group(size, suite, [*measured.cases.values()])
+    else:
+        suite, cases, otherwise = recompute.read_run(folder)
+        _output.tell(directory, otherwise)
+        for case in cases:
+            groups.setdefault(case.group, _Group(group_name(case), suite, [])).cases.append(case)
     if not groups:
         text = f"{directory} holds no case; name the directory of a run that measured some"
         raise UsageError(text)
-    if only is None:
-        return groups
-    if only not in groups:
+    if only is not None and only not in groups:
         raise unknown("group of this run", only, groups)
-    return {only: groups[only]}
+    return [*groups.values()] if only is None else [groups[only]]
 
 
-def _plans(groups: dict[str, list[CaseResult]], job: Job, over: Sweepable | None) -> list[Plan]:
-    from coldwarm.report.headline import group_name
+def _plans(groups: Sequence[_Group], job: Job, over: Sweepable | None) -> list[Plan]:
     from coldwarm.stats.costs import gather
     from coldwarm.stats.planning import largest, plan
 
-    cases = [case for members in groups.values() for case in members]
+    cases = [case for one in groups for case in one.cases]
     for wanted in [job] if over is None else [job, largest(job, over)]:
         _require_modes(cases, wanted)
-    gathered = [gather(group_name(members[0]), members) for members in groups.values()]
-    return [plan(group, job, over) for group in gathered]
+    return [plan(gather(one.heading, one.cases), job, over) for one in groups]
 
 
 def _require_modes(cases: Sequence[CaseResult], job: Job) -> None:

@@ -527,11 +527,13 @@ class Plan(Record, frozen=True, kw_only=True):
 
 
 class PlanReport(Record, frozen=True, kw_only=True):
-    """The plans of the groups of one run."""
+    """The plans of the groups of one run, or of the sizes of a sweep."""
 
     schema_version: Literal["coldwarm.plan_report.v2"] = "coldwarm.plan_report.v2"
-    run_id: str
+    run_id: str | None
+    """``None``: of a sweep, which has a run for each size."""
     suite: str
     plans: list[Plan]
     answers: list[Answer] = []
     """Answers of the run about the same groups at any number of calls."""
+    null_reasons: dict[str, Reason] = {}

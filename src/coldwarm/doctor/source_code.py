@@ -18,7 +18,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     Extent = tuple[int, int]
     """The first and the last line of something."""
@@ -483,6 +483,53 @@ def called(call: ast.Call) -> str:
 def variables(node: ast.AST) -> set[str]:
     """Return the variables that stand in code."""
     return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+
+
+def stored(node: ast.AST) -> set[str]:
+    """Return the variables that code stores; items and attributes are left aside."""
+    return {
+        one.id
+        for one in ast.walk(node)
+        if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
+    }
+
+
+def changed(node: ast.AST) -> set[str]:
+    """Return the variables that a node itself stores, or changes in place.
+
+    Methods of PyTorch's that change what they are of end with an underscore.
+    """
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        return {node.id}
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+        return variables(node.value)
+    if isinstance(node, ast.Call) and called(node).endswith("_"):
+        return variables(node.func)
+    return set()
+
+
+def changed_in_place(code: ast.AST) -> set[str]:
+    """Return the variables whose items, attributes or numbers code changes, not all it stores."""
+    found: set[str] = set()
+    for node in ast.walk(code):
+        if isinstance(node, ast.AugAssign):
+            found |= variables(node.target)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            found |= variables(node.value)
+        elif not isinstance(node, ast.Name):
+            found |= changed(node)
+    return found
+
+
+def only_assignment(nodes: Iterable[ast.AST], name: str) -> ast.Assign | None:
+    """Return the statement that makes a variable; ``None``: others do, or change it, too."""
+    changing = 0
+    found = []
+    for one in nodes:
+        changing += name in changed(one)
+        if isinstance(one, ast.Assign) and [name] == [ast.unparse(each) for each in one.targets]:
+            found.append(one)
+    return found[0] if changing == len(found) == 1 else None
 
 
 def is_installed(path: str) -> bool:

@@ -44,9 +44,13 @@ EXTRAPOLATED = "beyond the calls that were measured: if later ones cost what the
 def document(report: PlanReport) -> Document:
     """Return every group's plan, and once what the words mean."""
     blocks: list[Block] = []
-    for plan in report.plans:
-        blocks += _plan(plan)
-    blocks += terms(_legend(report.plans), "legend", "How to read this")
+    if report.run_id is None:
+        blocks += _by_size(report.plans)
+    else:
+        for plan in report.plans:
+            blocks += _plan(plan)
+    legend = _LEGEND_BY_SIZE if report.run_id is None else _legend(report.plans)
+    blocks += terms(legend, "legend", "How to read this")
     return Document("coldwarm plan", tuple(blocks))
 
 
@@ -59,6 +63,34 @@ def _plan(plan: Plan) -> Iterator[Block]:
     by_default = [(name, _by_default(plan, name)) for name in plan.filled_by_default_s]
     yield from filled.blocks(filled.needed(plan.filled_by), by_default)
     yield from terms(_remarks(plan), "note")
+
+
+def _by_size(plans: Sequence[Plan]) -> Iterator[Block]:
+    """Yield the totals at each size of a sweep, and how to see more of one."""
+    yield Heading(f"Totals by size ({_MARK} the lowest)", 1)
+    yield Paragraph(_job(plans[0]), "dim")
+    names = list(dict.fromkeys(one.candidate for plan in plans for one in plan.totals))
+    for at in range(0, len(names), _CANDIDATES_OF_SWEEP):
+        some = names[at : at + _CANDIDATES_OF_SWEEP]
+        rows = [[Cell(plan.group), *_totals_of(plan, some), _told(plan)] for plan in plans]
+        yield table(["size", *(one.replace("_", "\n") for one in some), "cheapest"], rows)
+    yield Paragraph(f"all of one size: --group {plans[0].group}")
+
+
+def _totals_of(plan: Plan, names: Sequence[str]) -> Iterator[Cell]:
+    totals = {one.candidate: one.total_s for one in plan.totals}
+    for candidate in names:
+        best = candidate == plan.cheapest
+        total_s = totals.get(candidate)
+        text = units.MISSING if total_s is None else units.duration(total_s)
+        yield Cell(f"{text} {_MARK if best else ' '}", verdict="cheapest" if best else "")
+
+
+def _told(plan: Plan) -> Cell:
+    """Write which candidate is the cheapest, if the data can tell."""
+    if plan.cheapest is None or plan.verdict == "undecided":
+        return Cell("undecided", style="dim")
+    return Cell(f"{plan.cheapest}{_BEYOND if plan.verdict == 'extrapolated' else ''}")
 
 
 def _tables(plan: Plan) -> Iterator[Block]:
@@ -340,6 +372,13 @@ def _legend(plans: Sequence[Plan]) -> list[tuple[str, str]]:
     if swept or any(one.extrapolated for plan in plans for one in plan.break_even):
         terms.append((_BEYOND, EXTRAPOLATED))
     return terms
+
+
+_LEGEND_BY_SIZE = [
+    ("total", "what all processes are expected to cost, starts included"),
+    ("cheapest", "with 95 % confidence; undecided: the data cannot tell which one it is"),
+    (_BEYOND, EXTRAPOLATED),
+]
 
 
 def _has_shapes(plan: Plan) -> bool:

@@ -282,7 +282,7 @@ def _for_verdict(
     if n_turns >= FEWEST_FOR_CONFIDENCE:
         return _Verdict(max(1, predicted(n_turns) - n_turns), in_turns=True)
     # Two rounds say little of how starts scatter.
-    known = not n_turns and n >= FEWEST_FOR_FAR
+    known = not n_turns and n > FEWEST_FOR_FAR
     if known and max(alone, predicted(n) - n) < FEWEST_FOR_CONFIDENCE:
         return _Verdict(alone)
     return _Verdict(FEWEST_FOR_CONFIDENCE - n_turns, in_turns=True)

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from coldwarm.contracts import codec, reader
 from coldwarm.contracts.sweep import FILE, SizePoint, Slice, SweepReport, SweepRequest
 from coldwarm.errors import UsageError
 from coldwarm.runner import recompute
 from coldwarm.stats import answers, sweeps
-from coldwarm.stats.ratio import FEWEST_FOR_FAR
 from coldwarm.stats.selection import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
-    from coldwarm.contracts.result import CaseResult, SuiteResult
+    from coldwarm.contracts.result import CaseResult, Measured, SuiteResult
     from coldwarm.contracts.sweep import Setting
 
     Fixed = Mapping[str, Setting]
@@ -81,16 +83,67 @@ def read(folder: Path) -> SweepReport:
 
 
 def read_points(folder: Path, name: str) -> dict[int, SizePoint]:
-    """Return what was measured to its end, by size; of two of a size the later one."""
+    """Return what was measured to its end, by size."""
+    return {
+        size: point_of(size, Path(measured.path), suite, [*measured.cases.values()])
+        for size, (suite, measured) in _whole(folder, name).items()
+    }
+
+
+def _whole(folder: Path, name: str) -> dict[int, tuple[SuiteResult, Measured]]:
+    """Return the benches that came to their end, by size; of two of a size the later one."""
     named = re.compile(rf"{re.escape(name)}=([1-9]\d*)(?:-\d+)?")
     found = {}
     for place in sorted(folder.glob(f"{name}=*")):
         told = named.fullmatch(place.name)
         if told and reader.index_in(place) is not None:
-            run = recompute.read_run(place)
-            if run.suite.complete and is_whole(run.cases):
-                found[int(told[1])] = point_of(int(told[1]), place, run.suite, run.cases)
+            measured = recompute.read(place)
+            suite = measured.suite
+            if suite is not None and suite.complete and is_whole([*measured.cases.values()]):
+                found[int(told[1])] = (suite, measured)
     return found
+
+
+def by_size(folder: Path) -> dict[str, tuple[SuiteResult, Measured]]:
+    """Return the benches of a sweep by size, such as ``n=100``, smallest first.
+
+    Raises:
+        UsageError: none of them came to its end.
+        ContractError: a file does not keep its contract, or says what its observations do not.
+    """
+    asked = codec.load_as(SweepRequest, folder / FILE)
+    found = {}
+    for fixed in slices_of(asked.fixed):
+        rest = "".join(f",{name}={value}" for name, value in fixed.items())
+        for size, run in sorted(_whole(folder_of(folder, fixed), asked.name).items()):
+            found[f"{asked.name}={size}{rest}"] = run
+    if not found:
+        raise UsageError(f"{folder} holds no size that was measured to its end; measure again")
+    return found
+
+
+def as_one(folder: Path) -> Measured:
+    """Return a sweep as one result, whose cases have their sizes in their names.
+
+    Raises:
+        UsageError: no size was measured to its end.
+        ContractError: a file does not keep its contract, or says what its observations do not.
+    """
+    runs = {size: measured for size, (_, measured) in by_size(folder).items()}
+    cases, files = {}, {}
+    for size, measured in runs.items():
+        for name, case in measured.cases.items():
+            sized = f"{name} {size}"
+            cases[sized] = msgspec.structs.replace(case, case=sized)
+            files[sized] = measured.files[name]
+    return replace(
+        next(iter(runs.values())),
+        path=str(folder),
+        cases=cases,
+        files=files,
+        answers=None,
+        otherwise=tuple(one for measured in runs.values() for one in measured.otherwise),
+    )
 
 
 def is_whole(cases: Sequence[CaseResult]) -> bool:
@@ -102,7 +155,7 @@ def is_whole(cases: Sequence[CaseResult]) -> bool:
         for mode in case.protocol.cache_modes
         for one in [len(counted(case.observations, mode))]
     ]
-    return bool(seen) and min(seen) >= FEWEST_FOR_FAR
+    return bool(seen) and min(seen) >= answers.FEWEST_ROUNDS
 
 
 def slice_of(folder: Path, fixed: Fixed, points: Sequence[SizePoint], *, complete: bool) -> Slice:

@@ -14,7 +14,7 @@ readings, so a pair is judged with 1 - 4 % / (k - 1) / m, and one of few rounds 
 (``_FEW``). Where both parts of a pair point to one side, each is judged as verdicts are
 (``_Error``). ``benchmarks/answers.py`` simulates how often that holds.
 
-Below ``_FEWEST_ROUNDS`` rounds nothing is told: candidates with fewer processes are left out and
+Below ``FEWEST_FOR_FAR`` rounds nothing is told: candidates with fewer processes are left out and
 named.
 """
 
@@ -40,7 +40,7 @@ from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_CONFIDENCE, paired_r
 from coldwarm.stats.outcome import differing
 from coldwarm.stats.outcome import doubt_of_control as doubt
 from coldwarm.stats.ratio import CONFIDENCE as FOR_VERDICT
-from coldwarm.stats.ratio import THRESHOLD, far
+from coldwarm.stats.ratio import FEWEST_FOR_FAR, THRESHOLD, far
 from coldwarm.stats.selection import counts
 
 if TYPE_CHECKING:
@@ -199,8 +199,8 @@ What every round puts far apart (``ratio.far``) is told without that."""
 _ERROR = 0.8 * (1 - CONFIDENCE)
 """Error given to all pairs together: a little less than is stated, because one draw of costs is
 looked at at many numbers of calls."""
-_FEWEST_ROUNDS = 3
-"""Rounds from which a candidate can be told to be the cheapest."""
+FEWEST_ROUNDS = 3
+"""Rounds from which intervals tell which candidate is the cheapest."""
 _STEP = 1.2
 """Between numbers of calls at which a change is looked for."""
 _BETWEEN = 18
@@ -308,8 +308,8 @@ def _fault(one: Costs, needed: tuple[str, str, str]) -> Reason | None:
     if missing is not None:
         return missing
     n = min(len(one.series[name]) for name in needed)
-    if n < _FEWEST_ROUNDS:
-        return because("few_processes", n_processes=n, n_needed=_FEWEST_ROUNDS)
+    if n < FEWEST_FOR_FAR:
+        return because("few_processes", n_processes=n, n_needed=FEWEST_FOR_FAR)
     return None
 
 
@@ -394,8 +394,8 @@ def _signs(
     least, greatest = held.extent(calls)
     # As verdicts do (``ratio``): few rounds tell what every one of them puts far apart.
     apart = math.log(far(held.n))
-    sure = _sides((low > 0) | (least > apart), (high < 0) | (greatest < -apart))
-    sure = sure if held.n >= _FEWEST_ROUNDS else np.zeros_like(sure)
+    told = held.n >= FEWEST_ROUNDS
+    sure = _sides(((low > 0) & told) | (least > apart), ((high < 0) & told) | (greatest < -apart))
     by_parts = _sure_by_parts(held.parts, calls, error)
     return _sides(middle > 0, middle < 0), np.where(sure == 0, by_parts, sure), same
 
@@ -435,7 +435,7 @@ def _ratios(logs: Floats, error: float) -> tuple[Floats, Floats]:
     known = np.isfinite(logs).all(axis=-1)
     if n >= FEWEST_FOR_CONFIDENCE:
         _, low[known], high[known] = paired_rows(logs[known], 1 - error)
-    elif n >= _FEWEST_ROUNDS:
+    elif n >= FEWEST_FOR_FAR:
         low[known] = logs[known].min(axis=-1) - math.log(far(n))
         high[known] = logs[known].max(axis=-1) + math.log(far(n))
     with np.errstate(over="ignore"):

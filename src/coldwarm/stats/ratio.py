@@ -80,7 +80,7 @@ _CONTRADICTED = 0.999
 of 22 measurements of equal sides were called different: their rounds scattered by 8 %, as they used
 all processors."""
 THRESHOLD = 0.02
-_FAR = {3: 4.0, 4: 2.0}
+_FAR = {2: 10.0, 3: 4.0, 4: 2.0}
 """By so few rounds, how many times apart every one of them must put two sides to tell them apart:
 beyond what bursts, or processes at two speeds, bring about in all of so few by chance."""
 FEWEST_FOR_FAR = min(_FAR)

@@ -89,6 +89,7 @@ _REASONS = {
     " by each process",
     "no_total": "no candidate has a total",
     "no_other_total": "no other candidate was measured often enough",
+    "run_of_each_size": "a sweep has a run for each size",
     "not_swept": "no candidate has the costs of every job in the range",
     "nothing_made": "nothing is compiled ahead of time",
     "whole_loops": "not computed: a call is a whole loop, of which a process makes one",

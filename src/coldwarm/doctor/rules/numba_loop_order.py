@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
 from coldwarm.doctor.rules.numba_small_arrays import dear_functions, loops
-from coldwarm.doctor.source_code import variables
+from coldwarm.doctor.source_code import stored, variables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,7 +89,7 @@ def _down_columns(function: Function, call: CompiledCall) -> _Access | None:
 
 def _accesses(loop: ast.For | ast.While, call: CompiledCall) -> Iterator[_Access]:
     """Yield what a loop takes of large arrays in C order with two indices."""
-    moving = _stored(loop)
+    moving = stored(loop)
     for node in ast.walk(loop):
         if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
             continue
@@ -108,15 +108,6 @@ def _is_large(call: CompiledCall, name: str) -> bool:
     is_c = call.arguments.get(name, "").endswith("2d, C)")
     is_long = len(sizes) == _DIMENSIONS and sizes[-1] >= _LONG_ROW
     return is_c and is_long and sizes[0] * sizes[1] >= _LARGE
-
-
-def _stored(loop: ast.For | ast.While) -> set[str]:
-    """Return the variables that change in a loop."""
-    return {
-        one.id
-        for one in ast.walk(loop)
-        if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
-    }
 
 
 def _calls(loop: ast.For | ast.While) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
-from coldwarm.doctor.source_code import called, variables
+from coldwarm.doctor.source_code import called, stored, variables
 from coldwarm.doctor.trace import SourceLine
 
 if TYPE_CHECKING:
@@ -293,13 +293,8 @@ def _reader(
     for file, function in compiled:
         if PurePath(file).stem not in stems:
             continue
-        stored = {
-            one.id if isinstance(one, ast.Name) else getattr(one, "arg", "")
-            for one in ast.walk(function)
-            if isinstance(one, ast.arg)
-            or (isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
-        }
-        if target.attr in variables(function) - stored:
+        given = {one.arg for one in ast.walk(function) if isinstance(one, ast.arg)}
+        if target.attr in variables(function) - given - stored(function):
             return function
     return None
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
 from coldwarm.doctor.rules.numba_small_arrays import dear_functions, loops
-from coldwarm.doctor.source_code import called, variables
+from coldwarm.doctor.source_code import called, changed_in_place, stored, variables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -59,6 +59,7 @@ _ELEMENTWISE = frozenset(
 _NUMPY = ("np.", "numpy.")
 _PURE = frozenset(("sum", "mean", "min", "max", "dot", "copy", "astype", "reshape", "get", "any"))
 """Methods that leave what they are of as it is."""
+_VIEWS = frozenset(("reshape", "ravel", "transpose", "view", "asarray", "ascontiguousarray"))
 _CHEAP = frozenset(("range", "prange", "len", "abs", "min", "max", "int", "float"))
 _LONG = 64
 """Fewest numbers of an array whose computing matters."""
@@ -96,12 +97,12 @@ def _all(function: Function, call: CompiledCall) -> Iterator[_Told]:
     found = dict(loops(function, 0))
     for loop in found:
         yield from _grows(loop)
-        yield from _again(loop, call)
+        yield from _again(loop, call, function)
         yield from _texts(loop, call)
     deepest = max(found.values(), default=0)
     for loop, depth in found.items():
         if depth == deepest:
-            yield from _remainders(loop)
+            yield from _remainders(loop, function)
 
 
 def _grows(loop: _Loop) -> Iterator[_Told]:
@@ -118,12 +119,12 @@ def _grows(loop: _Loop) -> Iterator[_Told]:
             yield _Told("numba-array-grows", node.lineno, "doctor_numba_grows", told)
 
 
-def _again(loop: _Loop, call: CompiledCall) -> Iterator[_Told]:
+def _again(loop: _Loop, call: CompiledCall, function: Function) -> Iterator[_Told]:
     """Find what a turn computes of what the loop does not change.
 
     A sum may be little beside a loop inside; where there is one, only factors are told.
     """
-    changed = _changed(loop)
+    turning = _changed(loop, function)
     is_innermost = not any(isinstance(one, (ast.For, ast.While)) for one in _each_turn(loop))
     wanted = _FACTORS | (_ELEMENTWISE if is_innermost else frozenset())
     for node in _each_turn(loop):
@@ -131,7 +132,7 @@ def _again(loop: _Loop, call: CompiledCall) -> Iterator[_Told]:
             continue
         written = ast.unparse(node.func)
         names = {one for each in node.args for one in variables(each)} - {"np", "numpy", "math"}
-        if not written.startswith(_NUMPY) or not names or names & changed:
+        if not written.startswith(_NUMPY) or not names or names & turning:
             continue
         if any(isinstance(one, ast.Call) for each in node.args for one in ast.walk(each)):
             continue  # which may draw, or change something
@@ -145,21 +146,32 @@ def _is_long(call: CompiledCall, name: str) -> bool:
     return call.arguments.get(name, "").startswith("array") and prod(sizes) >= _LONG
 
 
-def _changed(loop: _Loop) -> set[str]:
-    """Return the variables that a loop stores, changes in place, or gives to other functions."""
-    found: set[str] = set()
+def _changed(loop: _Loop, around: ast.AST) -> set[str]:
+    """Return the variables that a loop stores, changes in place, or gives to other functions.
+
+    What is a view of another, made anywhere in the function around it, changes with it.
+    """
+    inside = changed_in_place(loop)
     for node in ast.walk(loop):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.add(node.id)
-        elif isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.ctx, ast.Store):
-            found |= variables(node.value)
-        elif isinstance(node, ast.Call):
+        if isinstance(node, ast.Call):
             written = ast.unparse(node.func)
             if isinstance(node.func, ast.Attribute) and not written.startswith((*_NUMPY, "math.")):
-                found |= set() if called(node) in _PURE else variables(node.func.value)
+                inside |= set() if called(node) in _PURE else variables(node.func.value)
             elif isinstance(node.func, ast.Name) and written not in _CHEAP:
-                found |= {one for each in node.args for one in variables(each)}
-    return found
+                inside |= {one for each in node.args for one in variables(each)}
+    views = [one for one in ast.walk(around) if isinstance(one, ast.Assign) and _is_view(one.value)]
+    for _ in views:
+        for one in views:
+            both = stored(one) | variables(one.value)
+            inside |= both if both & inside else set()
+    return stored(loop) | inside
+
+
+def _is_view(made: ast.expr) -> bool:
+    """Say whether an expression may be another array's memory."""
+    if isinstance(made, ast.Call):
+        return called(made) in _VIEWS
+    return isinstance(made, (ast.Name, ast.Subscript, ast.Attribute, ast.Tuple, ast.IfExp))
 
 
 def _texts(loop: _Loop, call: CompiledCall) -> Iterator[_Told]:
@@ -189,7 +201,7 @@ def _is_dictionary(call: CompiledCall, name: str) -> bool:
     return call.arguments.get(name, "").startswith("DictType[unicode_type")
 
 
-def _remainders(loop: _Loop) -> Iterator[_Told]:
+def _remainders(loop: _Loop, function: Function) -> Iterator[_Told]:
     """Find remainders by which an innermost loop comes to places of an array.
 
     Only where a turn calls nothing that may take longer than all of this.
@@ -197,7 +209,7 @@ def _remainders(loop: _Loop) -> Iterator[_Told]:
     body = [one for part in loop.body for one in ast.walk(part)]
     if any(isinstance(one, ast.Call) and ast.unparse(one.func) not in _CHEAP for one in body):
         return
-    turning = _changed(loop)
+    turning = _changed(loop, function)
     places = [one.slice for one in body if isinstance(one, ast.Subscript)]
     used = {name for one in places for name in variables(one)}
     places += [

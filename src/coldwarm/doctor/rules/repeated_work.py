@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
-from coldwarm.doctor.source_code import called, variables
+from coldwarm.doctor.source_code import (
+    called,
+    changed,
+    changed_in_place,
+    only_assignment,
+    variables,
+)
 from coldwarm.doctor.tensor_names import given_to
 from coldwarm.doctor.trace import Framework
 from coldwarm.doctor.written_values import sizes
@@ -365,20 +371,50 @@ def _values(node: ast.expr) -> Iterator[str]:
 def _is_constant(trace: ProcessTrace, site: SourceLine, name: str, depth: int = 3) -> bool:
     """Say whether a value is the same in each turn, as far as the program's source tells."""
     owner, _, attribute = name.rpartition(".")
-    if owner:
-        return owner == "self" and _is_kept(trace, site, attribute)
     around = trace.sources.functions_around(site.path, site.line)
     parts = [one for outer in around[:1] for one in ast.walk(outer)]
+    if _is_given_to_change(trace, parts or trace.sources.nodes(site.path), name):
+        return False
+    if owner:
+        return owner == "self" and _is_kept(trace, site, attribute)
     given = {one.arg for one in parts if isinstance(one, ast.arg)}
-    if name not in given and not any(name in _stored(one) for one in parts):
+    if name not in given and not any(name in changed(one) for one in parts):
         return _is_set_once(trace, site.path, name)
-    made = None if name in given else _made_of(around[0], name)
-    if made is not None and depth and _depends_on_values_alone(made):
-        return all(_is_constant(trace, site, one, depth - 1) for one in _values(made))
+    made = None if name in given else only_assignment(parts, name)
+    if made is not None and depth and _depends_on_values_alone(made.value):
+        return all(_is_constant(trace, site, one, depth - 1) for one in _values(made.value))
     extent = trace.sources.loop(site.path, site.line)
     if extent is None or made is not None or (name in given and _is_training(trace)):
         return False
     return not _changes(trace, site.path, name, extent)
+
+
+def _is_given_to_change(trace: ProcessTrace, nodes: Iterable[ast.AST], name: str) -> bool:
+    """Say whether a value, or a part of it, is given to a function that changes it."""
+    for call in nodes:
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            continue
+        places = [
+            place
+            for place, one in enumerate(call.args)
+            if f"{ast.unparse(one)}.".startswith((f"{name}.", f"{name}["))
+        ]
+        if places and any(
+            one.args.args[place].arg in changed_in_place(one)
+            for one in _functions(trace, call.func.id)
+            for place in places
+            if place < len(one.args.args)
+        ):
+            return True
+    return False
+
+
+def _functions(trace: ProcessTrace, name: str) -> Iterator[Function]:
+    """Yield the functions of the program's that have a name."""
+    for path in trace.sources.paths:
+        for node in trace.sources.nodes(path):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == name:
+                yield node
 
 
 def _depends_on_values_alone(made: ast.expr) -> bool:
@@ -387,17 +423,6 @@ def _depends_on_values_alone(made: ast.expr) -> bool:
     drawn = any(part in called(one) for one in calls for part in _DRAWS)
     ours = any(isinstance(one.func, ast.Name) for one in calls)
     return not drawn and not ours and not _mentions(made, _TRAINED)
-
-
-def _made_of(function: ast.AST, name: str) -> ast.expr | None:
-    """Return what a variable of a function is, where it is stored once; ``None``: not so."""
-    stored = [one for one in ast.walk(function) if name in _stored(one)]
-    found = [
-        one.value
-        for one in ast.walk(function)
-        if isinstance(one, ast.Assign) and [name] == [ast.unparse(each) for each in one.targets]
-    ]
-    return found[0] if len(stored) == len(found) == 1 else None
 
 
 def _is_kept(trace: ProcessTrace, site: SourceLine, attribute: str) -> bool:
@@ -454,7 +479,7 @@ def _attributes_changed(node: ast.AST) -> Iterator[str]:
 def _changes(trace: ProcessTrace, path: str, name: str, extent: tuple[int, int]) -> int:
     """Return how many statements between two lines store a variable, or change it in place."""
     return sum(
-        name in _stored(node)
+        name in changed(node)
         for node in trace.sources.nodes(path)
         if extent[0] <= getattr(node, "lineno", -1) <= extent[1]
     )
@@ -469,20 +494,9 @@ def _is_set_once(trace: ProcessTrace, path: str, name: str) -> bool:
         if isinstance(node, (ast.For, ast.comprehension)) and name in variables(node.target):
             return False
         line = getattr(node, "lineno", 0)
-        if name in _stored(node) and not trace.sources.functions_around(path, line):
+        if name in changed(node) and not trace.sources.functions_around(path, line):
             places.append(line)
     return len(places) == 1 and trace.sources.loop(path, places[0]) is None
-
-
-def _stored(node: ast.AST) -> set[str]:
-    """Return the variables that a statement stores, or changes in place."""
-    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-        return {node.id}
-    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
-        return variables(node.value)
-    if isinstance(node, ast.Call) and called(node).endswith("_"):
-        return variables(node.func)
-    return set()
 
 
 class _Jitted(NamedTuple):

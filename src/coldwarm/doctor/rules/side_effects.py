@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
-from coldwarm.doctor.source_code import called, extent
+from coldwarm.doctor.source_code import called, extent, stored
 from coldwarm.doctor.trace import SourceLine
 
 if TYPE_CHECKING:
@@ -85,9 +85,7 @@ def _has_seed(trace: ProcessTrace, one: CountedLine) -> bool:
         if isinstance(target, ast.Name)
     }
     own = {node.arg for node in nodes if isinstance(node, ast.arg)} - {"self"}
-    own |= {
-        node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
+    own = own.union(*map(stored, functions))
     owners = (
         node.func.value
         for node in nodes
@@ -174,11 +172,7 @@ def _changes(function: Function, plain: bool) -> Iterator[tuple[int, str, str]]:
     To count, or to keep a shape, may be what is wanted.
     """
     parameters = {one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)}
-    local = parameters | {
-        node.id
-        for node in ast.walk(function)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
+    local = parameters | stored(function)
     shared = {
         name
         for node in ast.walk(function)

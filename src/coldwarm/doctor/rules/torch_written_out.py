@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
 from coldwarm.doctor.rules.sized_arrays import sized_lines
-from coldwarm.doctor.source_code import called, variables
+from coldwarm.doctor.source_code import called, only_assignment, stored, variables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -83,20 +83,6 @@ class _Scope(NamedTuple):
         }
         return sum(self.seconds.get(number, 0.0) for number in lines)
 
-    def made(self, name: str) -> ast.Assign | None:
-        """Return the one statement that makes a variable; ``None``: it is not the only one."""
-        found = [
-            one
-            for one in self.nodes
-            if isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Store)
-        ]
-        statements = [
-            one
-            for one in self.nodes
-            if isinstance(one, ast.Assign) and [name] == [ast.unparse(each) for each in one.targets]
-        ]
-        return statements[0] if len(found) == len(statements) == 1 else None
-
     def uses(self, name: str) -> int:
         """Return how often a variable is read."""
         return sum(
@@ -110,7 +96,7 @@ class _Scope(NamedTuple):
         Nothing else may use it: it is read so often.
         """
         node = _bare(node)
-        made = self.made(node.id) if isinstance(node, ast.Name) else None
+        made = only_assignment(self.nodes, node.id) if isinstance(node, ast.Name) else None
         if made is None or not isinstance(node, ast.Name) or self.uses(node.id) != n_uses:
             return node, []
         return _bare(made.value), [made]
@@ -355,11 +341,7 @@ def _cells(trace: ProcessTrace, scope: _Scope) -> Iterator[Finding]:
 
 def _alone(loop: ast.For, statement: ast.stmt) -> bool:
     """Say whether what a statement makes is made nowhere else in a loop."""
-    made = {
-        one.id
-        for one in ast.walk(statement)
-        if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
-    }
+    made = stored(statement)
     inside = {id(one) for one in ast.walk(statement)}
     return bool(made) and not any(
         isinstance(one, ast.Name)

@@ -32,7 +32,7 @@ from coldwarm.runner.sweep_results import (
     slices_of,
 )
 from coldwarm.stats import sweeps
-from coldwarm.stats.ratio import FEWEST_FOR_FAR
+from coldwarm.stats.answers import FEWEST_ROUNDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -60,7 +60,7 @@ def of_one_size(options: Options, left_s: float | None) -> Options:
     return replace(
         options,
         time_budget_s=left_s,
-        min_runs=FEWEST_FOR_FAR,
+        min_runs=FEWEST_ROUNDS,
         max_runs=_MOST_ROUNDS,
         blocks=_BLOCKS,
         calls_together=False,
