@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import subprocess
 import tempfile
 from dataclasses import asdict, dataclass, field
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.doctor import Finding
 
 ROOT = Path(__file__).resolve().parents[1]
-LONGEST_S = 240.0
+LONGEST_S = 600.0
 
 
 @dataclass
@@ -71,20 +72,23 @@ def seen(place: Path, label: dict[str, Any], python: str) -> Seen:
             "TORCHINDUCTOR_CACHE_DIR": f"{apart}/inductor",
         }
         command = [python, "-m", "coldwarm", "doctor", "--json", "--out", str(out), "main.py"]
+        ended = subprocess.Popen(
+            command,
+            cwd=copied,
+            env=variables,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
         try:
-            ended = subprocess.run(
-                command,
-                cwd=copied,
-                env=variables,
-                capture_output=True,
-                timeout=LONGEST_S,
-                check=False,
-            )
+            status = ended.wait(LONGEST_S)
         except subprocess.TimeoutExpired:
+            os.killpg(ended.pid, signal.SIGKILL)  # the program too, which would run on
+            ended.wait()
             texts = [one["line_text"] for one in label["faults"]]
             return Seen(name, label["healthy"], None, unnamed=texts)
         report = codec.load_as(DoctorReport, out)
-    return _judged(name, label, ended.returncode, report)
+    return _judged(name, label, status, report)
 
 
 def _judged(name: str, label: dict[str, Any], status: int, report: DoctorReport) -> Seen:

@@ -284,3 +284,35 @@ def test_looking_at_arrays_keeps_none_of_them(tmp_path: Path) -> None:
     done = started.python(command, cwd=tmp_path, timeout_s=120)
     assert done.returncode == 0, done.stderr.decode()
     assert done.stdout.decode().split("\n")[:2] == ["2", "(['kept', 'seconds'], 40)"]
+
+
+FRONT = """
+def features(x, w):
+    y = {made}
+    z = torch.log(y)
+    return z{back}
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "back", "window", "is_named"),
+    [
+        ("x * w", ".float()", V, True),
+        ("w[None, :] + x.unfold(-1, 512, 128)", ".to(torch.float32)", V, True),
+        ("x * w", "", V, False),  # float64 may be what is wanted
+        ("x.double() * w", ".float()", V, False),
+        ("x * w", ".float()", ("torch", "float32", [60]), False),
+        ("x * w", ".float()", ("torch", "float64", []), False),  # one number makes no float64
+        ("x @ w", ".float()", V, False),  # an error
+        ("x * w", ".float()", ("numpy", "float64", [60]), False),
+    ],
+)
+def test_float64_in_between(made: str, back: str, window: Array, *, is_named: bool) -> None:
+    text = FRONT.format(made=made, back=back)
+    assert named(text, 2, {"x": X, "w": window}) == [("float64-promoted", 2)] * is_named
+    assert named(text, 2, {"x": X, "w": window}, 0.1) == [], "of no matter"
+
+
+def test_a_sum_in_float64_is_meant() -> None:
+    text = "def f(x, w):\n    w = w + x\n    return w.float()\n"
+    assert named(text, 2, {"x": X, "w": V}) == []

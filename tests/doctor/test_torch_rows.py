@@ -60,6 +60,34 @@ def test_rows_one_by_one(text: str, *, is_named: bool) -> None:
     assert named(text, FEW) == [], "few turns"
 
 
+CHOSEN = """
+class Agent:
+    def act(self, x):
+        for k, row in enumerate(x):
+            if self.rng.random() < 0.1:
+                actions[k] = self.rng.integers(5)
+            {more}
+            actions[k] = {answer}
+"""
+ANSWER = "self.online(torch.from_numpy(row)).argmax().item()"
+
+
+@pytest.mark.parametrize(
+    ("more", "answer", "is_named"),
+    [
+        ("pass", ANSWER, True),
+        ("pass", "self.online(row).argmax()", False),  # of no tensor of PyTorch's
+        ("self.optimizer.step()", ANSWER, False),
+        ("h = self.cell(h)", f"{ANSWER} + h", False),
+        ("if actions[k] > 3: return", ANSWER, False),
+    ],
+)
+def test_answers_of_a_network_for_one_row_each(more: str, answer: str, *, is_named: bool) -> None:
+    rows: Held = {"x": ("numpy", "float32", [48, 30])}
+    found = named(CHOSEN.format(more=more, answer=answer), rows)
+    assert found == ["torch-rows-one-by-one"] * is_named
+
+
 PROGRAM = """
 import torch
 

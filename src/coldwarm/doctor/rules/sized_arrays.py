@@ -32,6 +32,8 @@ _REASONS = {
     "doctor_tiny": "the operations of PyTorch's at this line are of {n_elements:# number} at most,"
     " and each is dispatched by itself; about {spent_s:time} were spent in this function's lines"
     " of that kind",
+    "doctor_promoted": "`{array}` is float64 and makes float64 of float32 here, up to .float() in"
+    " line {line}; about {spent_s:time} were spent in these lines",
 }
 _CHANGES = {
     "svd-full-matrices": "torch.linalg.svd(x, full_matrices=False): the factors that are left have"
@@ -42,6 +44,8 @@ _CHANGES = {
     " for counts and sums, scatter_reduce_ for the smallest and the largest",
     "torch-tiny-operations": "put all that is computed alike into one tensor with one more"
     " dimension, and compute with that; or use NumPy or Python's own numbers for single ones",
+    "float64-promoted": "make it float32 where it is made, as with torch.from_numpy(x).float():"
+    " the result is float32 in any case; where an exact sum needs float64, convert for that alone",
 }
 _TIMES = 4
 """How many times as long as wide a matrix is, from which on its square factors are far larger."""
@@ -53,6 +57,7 @@ _TINY = 8
 """Most numbers of each tensor at a line whose operations are tiny."""
 _DIAGONALS = {"diag", "diag_embed", "diagflat"}
 _PRODUCTS = {"matmul", "mm", "multi_dot", "chain_matmul", "einsum", "bmm"}
+_FORMS = {"unfold", "reshape", "view", "unsqueeze", "squeeze", "transpose", "permute", "flatten"}
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)
 
 
@@ -79,6 +84,7 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
             yield from _diagonals(trace, one)
     yield from _masks(trace, seen)
     yield from _tiny(trace, seen)
+    yield from _promoted(trace, seen)
 
 
 def sized_lines(trace: ProcessTrace) -> Iterator[SizedLine]:
@@ -241,6 +247,73 @@ def _largest(seen: SizedLine) -> int | None:
     if not found or any(one.package != "torch" for one in found):
         return None
     return max(one.size for one in found)
+
+
+def _promoted(trace: ProcessTrace, seen: list[SizedLine]) -> Iterator[Finding]:
+    """Name what makes float64 of float32 in a function that gives float32 back."""
+    done: set[tuple[str, str]] = set()
+    for one in sorted(seen, key=lambda each: each.site.line):
+        path, first = one.site.path, one.site.line
+        back = _made_float32_at(trace, path, first)
+        name = next(_double_of(one), None)
+        if back is None or name is None or (path, one.site.function) in done:
+            continue
+        spent_s = sum(
+            seconds
+            for spot, seconds in trace.spent
+            if spot.stack[0].path == path and first <= spot.stack[0].line <= back
+        )
+        if trace.is_worth(spent_s):
+            done.add((path, one.site.function))
+            says = because("doctor_promoted", array=name, line=str(back), spent_s=spent_s)
+            yield _finding(trace, "float64-promoted", one.site, says)
+
+
+def _double_of(seen: SizedLine) -> Iterator[str]:
+    """Yield the tensors by which a line makes float64 of float32, number by number."""
+    for node in ast.walk(seen.statement):
+        if not isinstance(node, ast.BinOp) or isinstance(node.op, ast.MatMult):
+            continue
+        sides = [seen.size_of(_whole(side)) for side in (node.left, node.right)]
+        types = {one.dtype: one for one in sides if one is not None}
+        double = types.get("float64")
+        if types.keys() != {"float32", "float64"} or double is None:
+            continue
+        # One number has the precision of what it is combined with, and a sum is exact on purpose.
+        if double.shape and double.name not in _kept_in(seen.statement):
+            yield double.name
+
+
+def _kept_in(statement: ast.stmt) -> set[str]:
+    """Return what a statement stores."""
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    return {ast.unparse(one) for one in targets}
+
+
+def _whole(node: ast.expr) -> ast.expr:
+    """Return what an expression has the numbers of, in another form."""
+    while True:
+        match node:
+            case ast.Subscript(value=inner):
+                node = inner
+            case ast.Call(func=ast.Attribute(value=inner, attr=name)) if name in _FORMS:
+                node = inner
+            case _:
+                return node
+
+
+def _made_float32_at(trace: ProcessTrace, path: str, line: int) -> int | None:
+    """Return the line, from another on in its function, that converts to float32."""
+    around = trace.sources.functions_around(path, line)
+    found = [
+        one.lineno
+        for one in (ast.walk(around[0]) if around else ())
+        if isinstance(one, ast.Call)
+        and isinstance(one.func, ast.Attribute)
+        and (called(one) == "float" or (called(one) == "to" and "float32" in ast.unparse(one)))
+        and one.lineno >= line
+    ]
+    return min(found, default=None)
 
 
 def _finding(trace: ProcessTrace, pattern: str, site: SourceLine, says: Reason) -> Finding:
