@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -433,6 +434,33 @@ def test_a_signal_while_the_program_is_started_reaches_it(
     finally:
         signal.signal(number, before)
     assert ended.status == -number
+
+
+@pytest.mark.parametrize(("presses", "status"), [(1, 3), (3, -signal.SIGTERM)])
+def test_a_program_that_does_not_hear_ctrl_c_is_ended_by_the_third(
+    tmp_path: Path, presses: int, status: int
+) -> None:
+    deaf = "import signal, sys, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+    (tmp_path / "deaf.py").write_text(
+        f"{deaf}print('there', flush=True)\ntime.sleep(5)\nsys.exit(3)"
+    )
+    command = [sys.executable, "-m", "coldwarm", "doctor", "--out", "report.json", "deaf.py"]
+    process = subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "there\n"
+    for _ in range(presses):
+        os.killpg(process.pid, signal.SIGINT)
+        time.sleep(0.1)
+    process.communicate()
+    assert process.returncode == status
+    assert (tmp_path / "report.json").exists()
 
 
 @pytest.mark.slow

@@ -209,15 +209,26 @@ def test_of_few_rounds_a_total_lies_within_what_was_seen(rounds: int) -> None:
     assert START_S < one.low_s <= one.total_s <= one.high_s < 1.1 * program.total_s(100)
 
 
-def test_of_two_rounds_there_is_a_best_guess_and_no_answer() -> None:
+def test_of_one_round_there_is_a_best_guess_and_no_answer() -> None:
     slow, dear = Program("slow", steps((9**9, 20.0))), Program("dear", once(1, 1.0))
-    told = answer([case(slow, (64, 64), baseline=True), case(dear, (64, 64))])
+    told = answer([case(slow, (64,), baseline=True), case(dear, (64,))])
     by = told.reading("process")
     assert by is not None
     assert by.ranges == []
     assert [one.cheapest for one in by.estimates] == ["slow", "dear"]
     (row,) = [one.text for one in lines(told) if one.label == "by calls"]
     assert row.startswith("no answer yet (best guess: slow, dear from about ")
+
+
+def test_of_two_rounds_there_is_an_answer_where_both_put_candidates_far_apart() -> None:
+    slow, dear = Program("slow", steps((9**9, 20.0))), Program("dear", once(1, 1.0))
+    by = answer([case(slow, (64, 64), baseline=True), case(dear, (64, 64))]).reading("process")
+    assert by is not None
+    assert [one.cheapest for one in by.ranges] == [None], "not tenfold"
+    dearest = Program("dear", once(1, 90.0))
+    by = answer([case(slow, (64, 64), baseline=True), case(dearest, (64, 64))]).reading("process")
+    assert by is not None
+    assert by.cheapest_at(1) == "slow"
 
 
 @pytest.mark.parametrize("program", PROGRAMS[1:], ids=lambda one: one.name)

@@ -190,6 +190,7 @@ def _command(
 
     It also says which line to change, and what that would save. Options of the doctor go before
     PROGRAM; what follows it is for the program, whose output and exit status stay as they are.
+    Ctrl-C goes to the program; three times within two seconds end it, with a report.
     Where it ended with 0, the status is 1 if --fail-on is exceeded or --then finds it slower.
     """
     from coldwarm.clock import Clock

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import signal
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import time
 import tokenize
+from collections import deque
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,6 +70,8 @@ if TYPE_CHECKING:
 _HOOK = Path(coldwarm.__file__).parent / "doctor" / "hook"
 """The folder that starts the recorder, where it is on ``PYTHONPATH``."""
 _PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+_ENDING, _WITHIN_S = 3, 2.0
+"""Times that Ctrl-C is pressed, and in how many seconds, to end a program that does not hear it."""
 
 
 @dataclass(frozen=True)
@@ -152,10 +156,17 @@ def _handed_on() -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
     """Leave Ctrl-C to the program, which gets it from the terminal, and pass on other signals.
 
     One that comes while it is started is passed on when it is there. One that is ignored here is
-    ignored on, there too.
+    ignored on, there too. A program that does not hear Ctrl-C, as while XLA compiles, is ended by
+    the third within two seconds: what it has told until then makes a report.
     """
     running: list[subprocess.Popen[bytes]] = []
     came: list[int] = []
+    interrupts = deque([-math.inf] * _ENDING, maxlen=_ENDING)
+
+    def interrupted(*_: object) -> None:
+        interrupts.append(time.monotonic())
+        if running and interrupts[-1] - interrupts[0] < _WITHIN_S:
+            running[0].terminate()
 
     def pass_on(*number: object) -> None:
         came.extend(one for one in number[:1] if isinstance(one, int))
@@ -169,7 +180,7 @@ def _handed_on() -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
     before: dict[int, Any] = {}
     for number in (*_PASSED_ON, signal.SIGINT):
         if signal.getsignal(number) is not signal.SIG_IGN:
-            handler = pass_on if number in _PASSED_ON else (lambda *_: None)
+            handler = pass_on if number in _PASSED_ON else interrupted
             before[number] = signal.signal(number, handler)
     try:
         yield hand_on_to
