@@ -301,6 +301,8 @@ def features(x, w):
         ("w[None, :] + x.unfold(-1, 512, 128)", ".to(torch.float32)", V, True),
         ("x * w", "", V, False),  # float64 may be what is wanted
         ("x.double() * w", ".float()", V, False),
+        ("x * w", " - labels.float()", V, False),  # of something else
+        ("(x * w).float()", "", V, True),
         ("x * w", ".float()", ("torch", "float32", [60]), False),
         ("x * w", ".float()", ("torch", "float64", []), False),  # one number makes no float64
         ("x @ w", ".float()", V, False),  # an error

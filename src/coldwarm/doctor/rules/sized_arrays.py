@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
-from coldwarm.doctor.source_code import called, variables
+from coldwarm.doctor.source_code import called, stored, variables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -254,7 +254,7 @@ def _promoted(trace: ProcessTrace, seen: list[SizedLine]) -> Iterator[Finding]:
     done: set[tuple[str, str]] = set()
     for one in sorted(seen, key=lambda each: each.site.line):
         path, first = one.site.path, one.site.line
-        back = _made_float32_at(trace, path, first)
+        back = _made_float32_at(trace, one)
         name = next(_double_of(one), None)
         if back is None or name is None or (path, one.site.function) in done:
             continue
@@ -302,18 +302,31 @@ def _whole(node: ast.expr) -> ast.expr:
                 return node
 
 
-def _made_float32_at(trace: ProcessTrace, path: str, line: int) -> int | None:
-    """Return the line, from another on in its function, that converts to float32."""
-    around = trace.sources.functions_around(path, line)
-    found = [
-        one.lineno
-        for one in (ast.walk(around[0]) if around else ())
-        if isinstance(one, ast.Call)
-        and isinstance(one.func, ast.Attribute)
-        and (called(one) == "float" or (called(one) == "to" and "float32" in ast.unparse(one)))
-        and one.lineno >= line
+def _made_float32_at(trace: ProcessTrace, seen: SizedLine) -> int | None:
+    """Return the line that makes float32 of what a statement stores, or of what comes of that."""
+    around = trace.sources.functions_around(seen.site.path, seen.site.line)
+    parts = [one for outer in around[:1] for one in ast.walk(outer)]
+    later = [
+        one
+        for one in parts
+        if isinstance(one, (ast.Assign, ast.Return, ast.Expr)) and one.lineno >= seen.site.line
     ]
-    return min(found, default=None)
+    doubles: set[str] = set()
+    for statement in sorted(later, key=lambda each: each.lineno):
+        is_it = statement is seen.statement
+        for call in ast.walk(statement):
+            if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+                continue
+            of = variables(call.func.value)
+            is_double = bool(of & doubles) or (is_it and len(of) > 1)
+            is_back = called(call) == "float" or (
+                called(call) == "to" and "float32" in ast.unparse(call)
+            )
+            if is_back and is_double:
+                return statement.lineno
+        if is_it or variables(statement) & doubles:
+            doubles |= stored(statement)
+    return None
 
 
 def _finding(trace: ProcessTrace, pattern: str, site: SourceLine, says: Reason) -> Finding:

@@ -57,8 +57,6 @@ _NOT_APART = frozenset(
     ("backward", "step", "zero_grad", "grad", "rand", "randn", "randint", "randperm", "multinomial")
 ) | frozenset(("bernoulli", "normal", "sample", "rsample", "sleep", "manual_seed", "pop", "read"))
 """Functions that change something, or give something else each time."""
-_TRAINING = {"backward", "step", "load_state_dict", "copy_"}
-"""After which the same row may give another answer."""
 _ENDING = (ast.Break, ast.Return, ast.While, ast.Yield, ast.Await, ast.Raise)
 _ADDING = {"append", "extend"}
 
@@ -82,8 +80,7 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
         if not isinstance(loop, (ast.For, ast.comprehension)):
             continue
         rows = _rows(trace, site, loop)
-        turn = _Turn(trace, site, loop)
-        if rows is not None and (turn.is_apart() or turn.computes_apart()):
+        if rows is not None and _Turn(trace, site, loop).is_apart():
             says = because(
                 "doctor_rows_apart",
                 array=rows.name,
@@ -145,12 +142,12 @@ class _Turn:
             if isinstance(one, ast.FunctionDef)
         }
         self._turning = variables(loop.target)
-        self._statement = trace.sources.statement(site.path, site.line)
         self._nodes: list[ast.AST] = []
         if isinstance(loop, ast.For):
             self._nodes = [one for part in loop.body for one in ast.walk(part)]
         else:
-            self._nodes = list(ast.walk(self._statement)) if self._statement is not None else []
+            statement = trace.sources.statement(site.path, site.line)
+            self._nodes = list(ast.walk(statement)) if statement is not None else []
         self._is_statement = isinstance(loop, ast.For)
 
     def is_apart(self) -> bool:
@@ -161,24 +158,6 @@ class _Turn:
         if not all(self._is_pure(one) for one in calls):
             return False
         return not self._is_statement or (not self._carried() and self._writes_own())
-
-    def computes_apart(self) -> bool:
-        """Say whether what one statement of it computes needs no other turn, whatever others do."""
-        statement = self._statement
-        if statement is None or not self._is_statement:
-            return False
-        inside = set(ast.walk(statement))
-        calls = [one for one in self._nodes if isinstance(one, ast.Call)]
-        if any(isinstance(one, _ENDING) for one in self._nodes):
-            return False
-        if not all(self._is_pure(one) for one in calls if one in inside):
-            return False
-        if any(called(one) in _TRAINING for one in calls):
-            return False
-        names = [one for one in self._nodes if isinstance(one, ast.Name)]
-        stores = {one.id for one in names if isinstance(one.ctx, ast.Store)} - self._turning
-        reads = {one.id for one in names if one in inside and isinstance(one.ctx, ast.Load)}
-        return not reads & stores and self._writes_own()
 
     def _is_pure(self, call: ast.Call) -> bool:
         name, first = called(call), ast.unparse(call.func).partition(".")[0]
