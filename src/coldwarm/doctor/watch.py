@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import signal
@@ -70,8 +69,9 @@ if TYPE_CHECKING:
 _HOOK = Path(coldwarm.__file__).parent / "doctor" / "hook"
 """The folder that starts the recorder, where it is on ``PYTHONPATH``."""
 _PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-_ENDING, _WITHIN_S = 3, 2.0
-"""Times that Ctrl-C is pressed, and in how many seconds, to end a program that does not hear it."""
+_ENDING, _WITHIN_S, _QUIET_S = 3, 2.0, 1.0
+"""Times that Ctrl-C is pressed, and in how many seconds, to end a program that does not hear it;
+and seconds without it after which it is for the doctor again."""
 
 
 @dataclass(frozen=True)
@@ -161,11 +161,11 @@ def _handed_on() -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
     """
     running: list[subprocess.Popen[bytes]] = []
     came: list[int] = []
-    interrupts = deque([-math.inf] * _ENDING, maxlen=_ENDING)
+    interrupts: deque[float] = deque(maxlen=_ENDING)
 
     def interrupted(*_: object) -> None:
         interrupts.append(time.monotonic())
-        if running and interrupts[-1] - interrupts[0] < _WITHIN_S:
+        if running and _is_several(interrupts):
             running[0].terminate()
 
     def pass_on(*number: object) -> None:
@@ -185,8 +185,15 @@ def _handed_on() -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
     try:
         yield hand_on_to
     finally:
+        # Who has pressed so often presses on for a moment, which is not to end the report as well.
+        while _is_several(interrupts) and time.monotonic() - interrupts[-1] < _QUIET_S:
+            time.sleep(0.05)
         for restored, handler in before.items():
             signal.signal(restored, handler)
+
+
+def _is_several(interrupts: deque[float]) -> bool:
+    return len(interrupts) == _ENDING and interrupts[-1] - interrupts[0] < _WITHIN_S
 
 
 _MOST_SITES, _MOST_FINDINGS, _MOST_LINES = 1000, 1000, 1000
