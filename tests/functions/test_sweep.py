@@ -150,7 +150,7 @@ def test_a_sweep_finds_the_border_goes_on_and_is_shown(tmp_path: Path) -> None:
         assert (tmp_path / "out" / file).exists()
     planned = coldwarm("plan", "out", "--calls", "9", cwd=tmp_path)
     assert planned.returncode == 2
-    assert "out holds a sweep; name the folder of one" in " ".join(planned.stderr.split())
+    assert "bench it again without --warm-only" in " ".join(planned.stderr.split())
     refused = coldwarm("report", "out", "--format", "pdf", cwd=tmp_path)
     assert refused.returncode == 2
     assert "a sweep cannot be written as pdf" in " ".join(refused.stderr.split())

@@ -161,8 +161,11 @@ def _require_modes(cases: Sequence[CaseResult], job: Job) -> None:
     asked = {mode for case in cases for mode in case.protocol.cache_modes}
     lacking = [mode for mode in needed if mode not in asked]
     if lacking:
-        text = (
-            f"the plan needs {' and '.join(lacking)}, which this run did not measure: run it "
-            f"with --cache-mode {','.join([*sorted(asked), *lacking])}, or plan other --caches"
+        own = any(case.protocol.own is not None for case in cases)
+        again = (
+            "bench it again without --warm-only and --cold-only"
+            if own
+            else f"run it with --cache-mode {','.join([*sorted(asked), *lacking])}"
         )
-        raise UsageError(text)
+        text = f"the plan needs {' and '.join(lacking)}, which was not measured: {again}"
+        raise UsageError(f"{text}, or plan other --caches")
