@@ -285,7 +285,7 @@ def test_a_mode_that_was_not_measured_is_named_with_the_way_on(tmp_path: Path) -
     assert code(run(folder, "--calls", 2)) == 0
     done = run(folder, "--calls", 2, "--processes", 2)
     assert isinstance(done.exception, UsageError)
-    assert "needs cold_process_warm_cache, which this run did not measure" in str(done.exception)
+    assert "needs cold_process_warm_cache, which was not measured" in str(done.exception)
     assert "\n" not in str(done.exception)
     done = run(folder, "--calls", 3)
     assert "needs warm_process" in str(done.exception)
