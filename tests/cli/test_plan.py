@@ -263,6 +263,7 @@ def test_a_sweep_has_the_totals_at_each_size(tmp_path: Path) -> None:
     assert [one["group"] for one in told["plans"]] == ["n=10", "n=100"]
     assert (told["run_id"], told["null_reasons"]["run_id"]["code"]) == (None, "run_of_each_size")
     assert "From how many calls" in run(sweep, "--calls", 2000, "--group", "n=10").stdout
+    assert run(sweep, "--calls", 2000, "--sweep", "calls").stdout.count("Totals by calls") == 2
     refused = run(sweep, "--calls", 2000, "--group", "n=1")
     assert "n=10" in str(refused.exception)
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from benchmarks import precision
 from benchmarks.trials import journal, table
 from tests.documentation.pages import ROOT
 
@@ -77,6 +79,16 @@ def test_starts() -> None:
     trials = [one for one in lines if one["record"] == "trial"]
     gone = sum(bool(one["thrown_away"]) for one in trials)
     assert f"{gone} of {len(trials)} of starts" in text
+
+
+def test_seconds_until_a_ratio_is_known() -> None:
+    found, text = read("precision"), page("trials")
+    for kind, by_tool in found["kinds"].items():
+        own = precision.seconds_until(by_tool["coldwarm"])
+        assert own is not None
+        whole = median(one[-1][0] for one in by_tool["pyperf"])
+        assert f"| {kind} | {own:.0f} s | {whole:.0f} s |" in text
+        assert precision.seconds_until(by_tool["pyperf"]) is None, "it ended without reaching that"
 
 
 def test_trials() -> None:

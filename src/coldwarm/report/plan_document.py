@@ -44,12 +44,13 @@ EXTRAPOLATED = "beyond the calls that were measured: if later ones cost what the
 def document(report: PlanReport) -> Document:
     """Return every group's plan, and once what the words mean."""
     blocks: list[Block] = []
-    if report.run_id is None:
+    is_short = report.run_id is None and not any(plan.sweep for plan in report.plans)
+    if is_short:
         blocks += _by_size(report.plans)
     else:
         for plan in report.plans:
             blocks += _plan(plan)
-    legend = _LEGEND_BY_SIZE if report.run_id is None else _legend(report.plans)
+    legend = _LEGEND_BY_SIZE if is_short else _legend(report.plans)
     blocks += terms(legend, "legend", "How to read this")
     return Document("coldwarm plan", tuple(blocks))
 

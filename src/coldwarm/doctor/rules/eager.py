@@ -98,14 +98,15 @@ _OF_JAX = (
     *("_cpp_pjit", "_cpp_jit", "emit_python_callback", "pure_callback_impl", "effects_barrier"),
     *("block_until_ready", "device_put", "device_get", "asarray", "array"),
 )
+_OF_NOTHING = ("zeros", "ones", "full", "empty", "eye", "arange")
 _NO_OPERATIONS = frozenset(
-    [*(f"jax.{name}" for name in _OF_JAX), *(f"jax.ArrayImpl.{name}" for name in _OF_ARRAYS)]
+    [
+        *(f"jax.{name}" for name in (*_OF_JAX, *_OF_NOTHING)),
+        *(f"jax.ArrayImpl.{name}" for name in _OF_ARRAYS),
+    ]
 )
-"""What is called in JAX that dispatches no operation: compiled functions, waits, copies."""
-_OF_NOTHING = frozenset(
-    f"jax.{name}" for name in ("zeros", "ones", "full", "empty", "eye", "arange")
-)
-"""What makes an array out of no other: by the look it takes long only where it waits for others."""
+"""What is called in JAX that dispatches no operation: compiled functions, waits, copies; or one of
+no other array, which takes long only where it waits for others."""
 
 
 @dataclass
@@ -346,7 +347,7 @@ def _looked_at(
         for line, spot, seconds in spots:
             if spot.below in _ELEMENTS:
                 elements_s += 0.0 if _is_for_host(trace, line) else seconds
-            elif spot.below not in _NO_OPERATIONS | _OF_NOTHING and line not in transformed:
+            elif spot.below not in _NO_OPERATIONS and line not in transformed:
                 costs[line] += seconds
                 inner[spot.stack[0]] += seconds
                 transforms_s += seconds if spot.below in _TRANSFORMS else 0.0

@@ -32,8 +32,8 @@ _REASONS = {
     "doctor_tiny": "the operations of PyTorch's at this line are of {n_elements:# number} at most,"
     " and each is dispatched by itself; about {spent_s:time} were spent in this function's lines"
     " of that kind",
-    "doctor_promoted": "`{array}` is float64 and makes float64 of float32 here, up to .float() in"
-    " line {line}; about {spent_s:time} were spent in these lines",
+    "doctor_promoted": "`{array}` is float64 and makes float64 of float32 here, of which line"
+    " {line} makes float32 again; about {spent_s:time} were spent from here to there",
 }
 _CHANGES = {
     "svd-full-matrices": "torch.linalg.svd(x, full_matrices=False): the factors that are left have"
