@@ -82,6 +82,12 @@ class PluginError(ColdwarmError):
     """A plug-in that failed to load, or two that claim the same name."""
 
 
+class ProgramFailedError(ColdwarmError):
+    """A program that was to be measured ended with an error."""
+
+    exit_code = ExitCode.FAILED
+
+
 class SystemRefusedError(ColdwarmError):
     """A need of a run that the system did not meet."""
 

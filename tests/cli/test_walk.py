@@ -190,7 +190,7 @@ def _source(name: str, option: click.Option, args: list[str]) -> str:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("list", "did you mean claims list or patterns list or snapshot registry list?"),
+        ("list", "did you mean cache list or claims list or patterns list?"),
         ("verify", "did you mean snapshot verify?"),
         ("zzz", "no command is called 'zzz'; `coldwarm --help` lists them"),
         ("help zzz", "`coldwarm --help` lists them"),

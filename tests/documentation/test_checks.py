@@ -7,7 +7,7 @@ from collections import Counter
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from benchmarks import precision
+from benchmarks import maintainer, precision
 from benchmarks.trials import journal, table
 from tests.documentation.pages import ROOT
 
@@ -89,6 +89,21 @@ def test_seconds_until_a_ratio_is_known() -> None:
         whole = median(one[-1][0] for one in by_tool["pyperf"])
         assert f"| {kind} | {own:.0f} s | {whole:.0f} s |" in text
         assert precision.seconds_until(by_tool["pyperf"]) is None, "it ended without reaching that"
+
+
+def test_pull_requests() -> None:
+    text = " ".join((ROOT / "docs" / "how-to" / "ci.md").read_text("utf-8").split())
+    lines = maintainer.read(RESULTS / "maintainer.jsonl")
+    for package in maintainer.PACKAGES.values():
+        for request in package.requests:
+            cells = []
+            for guard in maintainer.GUARDS:
+                name = maintainer.Check(package.name, request, guard).name
+                mine = [one for one in lines if name.items() <= one.items()]
+                failed = sum(one["code"] == 1 for one in mine)
+                should = "should" if guard in request.seen_by else "should not"
+                cells.append(f"{failed} of {len(mine)} ({should})")
+            assert f"| {package.name} | {request.name} | {' | '.join(cells)} |" in text
 
 
 def test_trials() -> None:

@@ -117,6 +117,15 @@ def test_again():
 def test_a_program_from_disk_is_one_too():
     compiled("load", "a", 0.1, hit=True)
 
+@pytest.mark.no_compiles
+def test_a_program_from_disk_is_let_alone():
+    compiled("load", "a", 0.1, hit=True)
+
+@pytest.mark.no_compiles
+def test_nothing_may_be_compiled():
+    compiled("load", "a", 0.1, hit=True)
+    compiled("load", "b", 0.1, value="4")
+
 def test_a_block(coldwarm):
     with coldwarm.assert_no_recompile():
         compiled("loss", "d", 0.1, value="7")
@@ -133,13 +142,14 @@ def test_a_failure_names_the_argument_and_all_its_earlier_values(
 ) -> None:
     session.makepyfile(GUARDED)
     done = session.runpytest("--strict-markers")
-    done.assert_outcomes(passed=1, failed=3)
+    done.assert_outcomes(passed=2, failed=4)
     done.stdout.fnmatch_lines(
         [
             "compiled 3 times, at most 1 may be:",
             "*: step(n=3), compiled in 100 ms",
             "    `n` is 3; it was 0, and before 1, 2",
             "*: load(n=1), read from the cache in 100 ms",
+            "*: load(n=4), compiled in 100 ms",
             "*compiled here, and nothing should be:",
             "*`n` is 7; it was 0",
         ]

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from coldwarm.caches.kept import Reader
     from coldwarm.contracts.answer import CacheSetting
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import CacheEvidence
@@ -51,6 +52,9 @@ class Owner:
     """Its place among the caches of a user's function; ``None``: such a function has none."""
     holds_programs: bool = False
     """Whether it holds compiled programs."""
+    read: Reader | None = None
+    """Return the programs in a file of a cache's folder, ``None`` where the file is none of this
+    owner's; without running, unpickling or linking anything (``caches.kept``)."""
     setting: CacheSetting | None = None
     """Settings that a program of one's own needs to find it filled."""
     has_default: bool = False

@@ -11,10 +11,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coldwarm.caches import Owner, judge, refuted
+from coldwarm.caches.kept import KeptProgram
 from coldwarm.contracts.answer import CacheSetting
 from coldwarm.contracts.base import FILLED
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import CacheEvidence, Judgement
 
@@ -38,6 +41,34 @@ _OFF = (
     "TORCHINDUCTOR_BUNDLED_AUTOTUNE_REMOTE_CACHE",
     "TORCH_DYNAMO_AUTOMATIC_DYNAMIC_REMOTE_PGO",
 )
+_GRAPHS = ("fxgraph", "aotautograd")
+"""Folders of entries, each in a folder of the name of its key."""
+
+
+def _read(root: Path, path: Path) -> list[KeptProgram] | None:
+    """Return an entry of a graph, or a file of machine code that one needs.
+
+    The entries are pickles: which program one is of cannot be told without running it.
+    """
+    inside, suffix = path.relative_to(root).parts[:-1], path.suffix.lstrip(".")
+    name = next((one for one in _GRAPHS if one in inside), None)
+    name = name or ("header" if suffix in _HEADERS else "kernel" if suffix in _KERNELS else None)
+    if name is None:
+        return None
+    try:
+        status = path.stat()
+    except OSError:
+        return []  # gone in the meantime
+    return [
+        KeptProgram(
+            owner=_NAME,
+            path=str(path.relative_to(root)),
+            name=name,
+            key=path.parent.name if name in _GRAPHS else path.stem,
+            n_bytes=status.st_size,
+            modified_s=status.st_mtime,
+        )
+    ]
 
 
 def _judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgement:
@@ -88,6 +119,7 @@ OWNER = Owner(
     },
     of_function=2,
     holds_programs=True,
+    read=_read,
     setting=CacheSetting(owner=_NAME, variables={"TORCHINDUCTOR_CACHE_DIR": "DIR"}),
     folders={
         "TORCHINDUCTOR_CACHE_DIR": "inductor",

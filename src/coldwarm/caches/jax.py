@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from coldwarm.caches import Owner, judge, own_entries, proved, refuted
+from coldwarm.caches import Owner, jax_entries, judge, own_entries, proved, refuted
 from coldwarm.contracts.answer import CacheSetting
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ OWNER = Owner(
     },
     of_function=1,
     holds_programs=True,
+    read=jax_entries.read,
     setting=CacheSetting(owner=_NAME, variables={"JAX_COMPILATION_CACHE_DIR": "DIR", **_KEEP_ALL}),
     folders={"JAX_COMPILATION_CACHE_DIR": ""},
     variables={

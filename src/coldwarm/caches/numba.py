@@ -5,7 +5,7 @@ that is read-only. An entry is found by the content of the source file, the type
 arguments, and the processor.
 """
 
-from coldwarm.caches import Owner, judge
+from coldwarm.caches import Owner, judge, numba_index
 from coldwarm.contracts.answer import CacheSetting
 
 OWNER = Owner(
@@ -16,6 +16,7 @@ OWNER = Owner(
     },
     of_function=3,
     holds_programs=True,
+    read=numba_index.read,
     in_home=True,
     setting=CacheSetting(owner="numba", code="numba.njit(cache=True)"),
     folders={"NUMBA_CACHE_DIR": ""},

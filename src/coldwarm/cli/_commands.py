@@ -200,7 +200,7 @@ def everywhere(*, hidden: bool) -> list[click.Option]:
             hidden=hidden,
             is_eager=True,
             callback=_choose_color,
-            help="Colors. Default: auto (NO_COLOR, FORCE_COLOR).",
+            help="Colors. Default: auto (NO_COLOR).",
         ),
         click.RichOption(
             ["--config"],

@@ -34,8 +34,8 @@ Exit status of every command:
 3  a measurement failed, or a file is damaged or cannot be written
 4  nothing valid was measured, or there is nothing to compare
 
-The options below may also follow a command. An environment variable (COLDWARM_BENCH_ROUNDS=5) or
-pyproject.toml ([tool.coldwarm.bench] rounds = 5) can set most options of a command; see
+The options below may also follow a command. COLDWARM_BENCH_ROUNDS=5 in the environment, or
+rounds = 5 in pyproject.toml ([tool.coldwarm.bench]), sets an option, too; see
 docs/how-to/install.md.
 """
 _PANELS = {
@@ -43,6 +43,7 @@ _PANELS = {
         "bench": "Compare functions of your own: first results and later calls.",
         "run": "Measure the cases of a suite: first results and later calls.",
         "doctor": "Run a Python program, and say where its time goes.",
+        "cache": "See what lies in a compilation cache, and who finds it.",
         "noise": "Measure how small a difference this machine can show.",
     },
     "Read results": {

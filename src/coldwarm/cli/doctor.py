@@ -82,7 +82,7 @@ class _Doctor(Command):
     "--fail-on",
     metavar="LIMIT,...",
     default=None,
-    help="End with status 1 if something happened more often, such as recompile:3. Also "
+    help="End with status 1 if something happened more often, such as recompile:3. Also compiled, "
     "missing-sync, host-sync, or the id of a pattern; without a number, 0.",
 )
 @click.option(

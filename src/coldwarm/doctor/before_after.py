@@ -27,7 +27,7 @@ from coldwarm.doctor import watch
 from coldwarm.doctor.findings_document import say
 from coldwarm.doctor.judge import fix
 from coldwarm.doctor.watch import environment
-from coldwarm.errors import ColdwarmError, ExitCode, UsageError
+from coldwarm.errors import ColdwarmError, ExitCode, ProgramFailedError, UsageError
 from coldwarm.report import units
 from coldwarm.runner import isolation, spawn, temporary
 from coldwarm.runner.functions import revisions
@@ -227,12 +227,6 @@ def _moved(folder: Path, base: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-class _ProgramFailedError(ColdwarmError):
-    """A program that was to be measured ended with an error."""
-
-    exit_code = ExitCode.FAILED
-
-
 class _NothingMeasuredError(ColdwarmError):
     """The time was over before anything was measured."""
 
@@ -267,7 +261,7 @@ class BeforeAfterBench:
         somebody interrupts, the verdict is that of the rounds until then.
 
         Raises:
-            _ProgramFailedError: one of both ended with an error.
+            ProgramFailedError: one of both ended with an error.
             _NothingMeasuredError: the time was over before one round was measured.
             KeyboardInterrupt: somebody interrupted before that.
         """
@@ -339,7 +333,7 @@ class BeforeAfterBench:
         """Run both sides in turns, each first in every other round; give each round as it ends.
 
         Raises:
-            _ProgramFailedError: a process ended with an error.
+            ProgramFailedError: a process ended with an error.
             _TimeOverError: the time is over in the middle of a round.
         """
         filled = self.asked.caches == "filled"
@@ -456,4 +450,4 @@ def _refuse_failed(name: str, run: _TimedRun) -> None:
         said = run.stderr.decode("utf-8", "replace").strip().splitlines() or ["no message"]
         ended = f"run without input, ended with {run.status}"
         text = f"the program {name} the change, {ended}: {said[-1]:.200}"
-        raise _ProgramFailedError(text)
+        raise ProgramFailedError(text)

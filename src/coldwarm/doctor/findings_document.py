@@ -63,7 +63,7 @@ def _saved(one: Finding) -> str:
     return f"no figure: {_estimate(one)}"
 
 
-_WHY: dict[MissKind, str] = {
+WHY_MISSED: dict[MissKind, str] = {
     "nothing_kept": "nothing of this function was kept before",
     "file_changed": "its file has changed since it was kept",
     "types": "it was not kept for these types, only for others",
@@ -79,7 +79,8 @@ _WHY: dict[MissKind, str] = {
 def misses(sites: Sequence[CallSite], most: int) -> Iterator[str]:
     """Yield for the first ``most`` of these lines what was not in Numba's cache, and why."""
     for one in [one for one in sites if one.misses][:most]:
-        why = "; ".join(f"{counted(n, 'program')}: {_WHY[kind]}" for kind, n in one.misses.items())
+        told = ((counted(n, "program"), WHY_MISSED[kind]) for kind, n in one.misses.items())
+        why = "; ".join(f"{programs}: {reason}" for programs, reason in told)
         yield f"Not in Numba's cache on disk: {_where(one)}: {why}"
 
 

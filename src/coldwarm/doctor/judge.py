@@ -193,6 +193,8 @@ def others(processes: Sequence[ProcessTrace], sites: Sequence[Iterable[CallSite]
 
 _RECOMPILE = "recompile"
 """Whatever was compiled again, by any pattern or by none."""
+_COMPILED = "compiled"
+"""Functions that were compiled at all, and not read from a cache on disk."""
 
 
 def limits(written: str, known: Iterable[str]) -> dict[str, int]:
@@ -201,14 +203,14 @@ def limits(written: str, known: Iterable[str]) -> dict[str, int]:
     Raises:
         UsageError: a name is no pattern, or what stands behind it is no number.
     """
-    names = {*known, _RECOMPILE}
+    names = {*known, _RECOMPILE, _COMPILED}
     short = {name: pattern for rule in rules() for name, pattern in rule.short.items()}
     found = {}
     for part in filter(None, (one.strip() for one in written.split(","))):
         name, _, number = part.partition(":")
         name = short.get(name, name)
         if name not in names:
-            known_names = ", ".join((_RECOMPILE, *short))
+            known_names = ", ".join((_RECOMPILE, _COMPILED, *short))
             what = f"no finding is called {name}; write {known_names}, or the id of a pattern"
             raise UsageError(f"--fail-on: {what} (`coldwarm patterns list`)")
         if number and not number.isdecimal():
@@ -224,6 +226,7 @@ def broken(report: DoctorReport, allowed: Mapping[str, int]) -> dict[str, int]:
     for one in report.findings:
         counts[one.pattern] += 1 if one.pattern in sizes else one.n
     counts[_RECOMPILE] = _n_again(report)
+    counts[_COMPILED] = sum(one.n_compiles for one in report.sites if not one.is_operation)
     return {name: counts[name] for name, limit in allowed.items() if counts[name] > limit}
 
 

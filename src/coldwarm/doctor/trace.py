@@ -232,6 +232,8 @@ class CompiledCall(_Row, tag="call", dict=True):
     thread: int
     slot: _Slot | None = None
     """Where calls from its line are counted."""
+    told: str = ""
+    """For JAX: its own name for what is compiled, which its cache has, too."""
     keeps: bool | None = None
     """For Numba: whether it is to be kept on disk."""
     captured: list[str] | None = None
@@ -625,6 +627,8 @@ class DebugSettings(_Row, tag="debugging"):
     """Those that the process may use."""
     torch_gpu: bool = False
     """Whether PyTorch had started a GPU."""
+    caches: dict[str, str] = {}
+    """Folders of compilation caches that were set, by framework."""
 
 
 class Untold(_Row, tag="untold"):

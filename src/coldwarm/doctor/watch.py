@@ -118,32 +118,35 @@ def files_of(command: Sequence[str]) -> list[Path]:
     return [place.with_suffix(".py"), place / "__main__.py"]
 
 
-def run(
+def run(  # noqa: PLR0913 - as many as a start has
     command: Sequence[str],
     journal: Path,
     python: str = sys.executable,
     one: Pass = "timing",
     *,
     asks: Sequence[str] = (),
+    settings: Mapping[str, str] | None = None,
+    stdout: int | None = None,
 ) -> ProgramEnd:
     """Run a Python program to its end; in the timing pass its output and errors are ours.
 
     ``command`` is what stands behind ``python``: a file or ``-m`` and a module, and arguments.
     Another pass repeats the program without input, and what it prints is left out. ``asks`` are
-    variables that ask the recorder for more.
+    variables that ask the recorder for more, ``settings`` others that the program is to have;
+    ``stdout`` is a file that its output goes to.
 
     Raises:
         OSError: it could not be started.
     """
     variables = environment(journal, os.environ, one)
-    variables |= dict.fromkeys(asks, "1")
+    variables |= dict.fromkeys(asks, "1") | dict(settings or {})
     begin_s = time.perf_counter()
     with _handed_on() as hand_on_to:
         process = subprocess.Popen(
             [python, *command],
             env=variables,
             stdin=None if one == "timing" else subprocess.DEVNULL,
-            stdout=None if one == "timing" else subprocess.DEVNULL,
+            stdout=stdout if one == "timing" else subprocess.DEVNULL,
             stderr=None if one == "timing" else subprocess.DEVNULL,
         )
         hand_on_to(process)

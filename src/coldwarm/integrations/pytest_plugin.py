@@ -21,7 +21,10 @@ _KEPT: pytest.StashKey[Measurements] = pytest.StashKey()
 _BASE: pytest.StashKey[Benchmarks] = pytest.StashKey()
 _TOLD = "coldwarm_kept"
 """Under which a worker of pytest-xdist tells it."""
-_MARKER = "max_compiles(n, operations=False): fail the test where more than n programs are compiled"
+_MARKERS = (
+    "max_compiles(n, operations=False): fail the test where more than n programs are compiled",
+    "no_compiles: fail the test where anything is compiled; what is read from a cache is let alone",
+)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -45,8 +48,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declare the marker, and begin with what the options ask for."""
-    config.addinivalue_line("markers", _MARKER)
+    """Declare the markers, and begin with what the options ask for."""
+    for marker in _MARKERS:
+        config.addinivalue_line("markers", marker)
     if config.getoption("--coldwarm-bill"):
         from coldwarm.integrations.pytest_compiles import CompileCostPlugin
 
@@ -69,9 +73,10 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     """Fail a marked test that compiles too much."""
     marker = item.get_closest_marker("max_compiles")
-    if marker is None:
+    none_at_all = item.get_closest_marker("no_compiles") is not None
+    if marker is None and not none_at_all:
         return (yield)
-    limit = _limit(*marker.args, **marker.kwargs)
+    limit = (0, False) if marker is None else _limit(*marker.args, **marker.kwargs)
     if isinstance(limit, str):
         pytest.fail(limit, pytrace=False)
     most, operations = limit
@@ -80,6 +85,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     begin = pytest_compiles.now()
     result = yield
     calls = pytest_compiles.programs(begin, operations=operations)
+    calls = [one for one in calls if not (none_at_all and one.hit)]
     if len(calls) > most:
         told = pytest_compiles.describe_compiles(calls, pytest_compiles.since(0))
         times = "1 time" if len(calls) == 1 else f"{len(calls)} times"

@@ -451,6 +451,7 @@ class JaxStages:
                 "call",
                 framework="jax",
                 call=number,
+                told=_bare(name),
                 slot=counted.slot,
                 stack=stack,
                 thread=threading.get_ident(),

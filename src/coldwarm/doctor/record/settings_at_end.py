@@ -28,7 +28,7 @@ _OF_XLA = (
 
 
 def debugging() -> "dict[str, Any]":
-    """Return the settings that are on, by name, and PyTorch's threads and use of a GPU."""
+    """Return the settings that are on, PyTorch's threads and use of a GPU, and caches."""
     config = getattr(sys.modules.get("jax"), "config", None)
     on = [name for name in _OF_JAX if getattr(config, name, None) is True]
     if config is not None:
@@ -41,4 +41,21 @@ def debugging() -> "dict[str, Any]":
         n_threads = int(torch.get_num_threads())
         uses_gpu = torch.cuda.is_initialized() is True
     processors = len(os.sched_getaffinity(0))
-    return {"on": on, "threads": n_threads, "processors": processors, "torch_gpu": uses_gpu}
+    return {
+        "on": on,
+        "threads": n_threads,
+        "processors": processors,
+        "torch_gpu": uses_gpu,
+        "caches": _caches(config),
+    }
+
+
+def _caches(config: "Any") -> "dict[str, str]":
+    """Return the folders of caches that are set, by framework; ``config`` is that of JAX."""
+    of_numba = getattr(getattr(sys.modules.get("numba"), "config", None), "CACHE_DIR", "")
+    found = {
+        "jax": getattr(config, "jax_compilation_cache_dir", None),
+        "torch": os.environ.get("TORCHINDUCTOR_CACHE_DIR"),
+        "numba": of_numba,
+    }
+    return {name: str(folder) for name, folder in found.items() if folder}

@@ -1,0 +1,205 @@
+"""Documents of a cache: what lies in it, and what a program found of it."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from coldwarm.doctor.findings_document import place
+from coldwarm.report import units
+from coldwarm.report.document import Cell, Document, Notice, Paragraph, Shell, Terms, plain, table
+from coldwarm.report.sentences import advice, counted, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from coldwarm.contracts.cache import (
+        CacheCheck,
+        CacheComparison,
+        CacheKey,
+        CacheListing,
+        CacheOutcome,
+        CheckedLine,
+        KeptEntry,
+    )
+    from coldwarm.contracts.reasons import Reason
+    from coldwarm.report.document import Block
+
+_MOST_ROWS = 30
+_RESULTS: dict[CacheOutcome, str] = {
+    "found": "found",
+    "missed": "missed",
+    "elsewhere": "another cache",
+    "not_kept": "not kept",
+}
+_NAMES = {"jax": "JAX", "inductor": "torch.compile", "numba": "Numba"}
+_SHOWN = ("types", "processor", "version")
+"""Parts of an entry that a table has room for."""
+
+
+def listed(found: CacheListing) -> Document:
+    """Return what lies in a folder."""
+    n_bytes = sum(one.n_bytes for one in found.entries)
+    owners = Counter(one.owner for one in found.entries)
+    blocks: list[Block] = [
+        Paragraph(f"{counted(len(found.entries), 'program')}: {units.size(n_bytes)}.", "strong")
+    ]
+    blocks += [Paragraph(f"{_NAMES[owner]}: {n}", "dim") for owner, n in owners.items()]
+    entries = sorted(found.entries, key=lambda one: -one.n_bytes)
+    if entries:
+        blocks.append(
+            table(
+                ("program", "of", "made for", "size", "written"),
+                map(_entry_row, entries[:_MOST_ROWS]),
+                labels=3,
+            )
+        )
+    if len(entries) > _MOST_ROWS:
+        text = f"… and {len(entries) - _MOST_ROWS} more, which are smaller: --format json has all"
+        blocks.append(Paragraph(text, "dim"))
+    blocks += [
+        Paragraph(f"Not readable: {one.path}: {words(one.fault)}.")
+        for one in entries
+        if one.fault is not None
+    ][:_MOST_ROWS]
+    if found.n_others:
+        size = units.size(found.others_bytes)
+        text = f"{counted(found.n_others, 'other file')}: {size}, of no cache that coldwarm knows"
+        blocks.append(Paragraph(text, "dim"))
+    return Document("coldwarm cache list", tuple(blocks))
+
+
+def _entry_row(one: KeptEntry) -> tuple[Cell | str, ...]:
+    made_for = "; ".join(one.parts[name] for name in _SHOWN if name in one.parts)
+    written = one.written_at[:10]
+    return (
+        Cell(one.program or one.path, style="name"),
+        _NAMES[one.owner],
+        made_for or units.MISSING,
+        units.size(one.n_bytes),
+        written,
+    )
+
+
+def compared(found: CacheComparison) -> Document:
+    """Return what differs between two caches."""
+    differing = [one for one in found.programs if one.n_kept or one.n_new]
+    n_same = sum(one.n_same for one in found.programs)
+    text = f"{counted(n_same, 'program')} in both"
+    n_kept, n_new = (sum(getattr(one, name) for one in differing) for name in ("n_kept", "n_new"))
+    said = f"{text}; {n_kept} only in {found.a}, {n_new} only in {found.b}."
+    blocks: list[Block] = [Paragraph(said if differing else f"{text}, and no other.", "strong")]
+    rows = [
+        (
+            Cell(one.program, style="name"),
+            _NAMES[one.owner],
+            str(one.n_same),
+            str(one.n_kept),
+            str(one.n_new),
+        )
+        for one in differing[:_MOST_ROWS]
+    ]
+    if rows:
+        columns = ("program", "of", "in both", "only in the first", "only in the second")
+        blocks.append(table(columns, rows, labels=2))
+    for one in differing[:_MOST_ROWS]:
+        blocks += _reasons(one.program, one.why)
+    return Document("coldwarm cache why", tuple(blocks))
+
+
+def keyed(found: CacheKey) -> Document:
+    """Return a fingerprint with all that it is made of."""
+    rows = [(of, name, value) for of, parts in found.parts.items() for name, value in parts.items()]
+    shown = table(("of", "part", "value"), rows, labels=3)
+    return Document("coldwarm cache key", (Paragraph(found.key, "strong"), shown))
+
+
+def filled(found: CacheCheck, settings: Mapping[str, str]) -> Document:
+    """Return what a program found of a cache that it has filled, and how that is used."""
+    said = checked(found)
+    lines = [Shell(f"export {name}={shlex.quote(value)}") for name, value in settings.items()]
+    text = "Set where it is used, with the path that it has there:"
+    blocks = (*said.blocks, Paragraph(text), *lines)
+    return Document("coldwarm cache warm", blocks)
+
+
+def checked(found: CacheCheck) -> Document:
+    """Return what a program found of a cache."""
+    blocks: list[Block] = [Paragraph(_answer(found), "strong")]
+    if found.exit_status:
+        text = f"The program ended with exit status {found.exit_status}: what it had not come to is"
+        blocks.append(Paragraph(f"{text} not told.", "failure"))
+    kept = f"{counted(found.n_kept, 'program')}, {units.size(found.kept_bytes)}"
+    text = f"In a copy of {found.folder} ({kept}) at another place, in a new process"
+    blocks.append(Paragraph(text, "dim"))
+    shown = found.lines[:_MOST_ROWS]
+    if shown:
+        columns = ("where", "what", "result", "found", "missed", "time")
+        blocks.append(table(columns, map(_line_row, shown), labels=3))
+    if len(found.lines) > len(shown):
+        rest = counted(len(found.lines) - len(shown), "more line")
+        blocks.append(Paragraph(f"… and {rest}: --format json has all", "dim"))
+    blocks += _why([one for one in shown if one.why])
+    if found.left_out:
+        names = ", ".join(found.left_out)
+        text = f"No program of {names} lies in the cache: lines that compile with it are left out"
+        blocks.append(Paragraph(text, "failure"))
+    blocks += [Paragraph(f"Not seen: {words(one)}.", "dim") for one in found.unseen]
+    return Document("coldwarm cache check", tuple(blocks))
+
+
+def _answer(found: CacheCheck) -> str:
+    n_found, n_missed = (sum(getattr(one, name) for one in found.lines) for name in _COUNTS)
+    if n_missed:
+        spent_s = sum(one.compile_s for one in found.lines if one.n_missed)
+        text = f"{counted(n_missed, 'program')} not found in the cache ({units.duration(spent_s)})"
+        return f"{text}; {n_found or 'none'} found."
+    if n_found:
+        return f"The cache works here: {counted(n_found, 'program')} found, none missed."
+    return "Nothing was read from the cache, and nothing was missed."
+
+
+_COUNTS = ("n_found", "n_missed")
+
+
+def _line_row(one: CheckedLine) -> tuple[str, ...]:
+    return (
+        f"{place(one.path)}:{one.line}",
+        one.function,
+        _RESULTS[one.outcome],
+        str(one.n_found),
+        str(one.n_missed),
+        units.duration(one.compile_s),
+    )
+
+
+def _why(lines: Sequence[CheckedLine]) -> Iterator[Block]:
+    """Yield each cause once, with the lines that have it; and a remark beside each line."""
+    groups: dict[tuple[str, ...], list[CheckedLine]] = {}
+    for one in lines:
+        groups.setdefault(tuple(map(words, one.why)), []).append(one)
+    for group in groups.values():
+        first, *others = group
+        more = f" and {counted(len(others), 'more line')}" if others else ""
+        title = f"{first.function}  {place(first.path)}:{first.line}{more}"
+        for terms in _reasons(title, first.why):
+            yield terms
+            said = "; ".join(plain(text) for _, text in terms.items)
+            for one in group:
+                if one.n_missed:
+                    title = f"coldwarm cache: {one.function} missed"
+                    yield Notice("error", title, said, place(one.path), one.line)
+
+
+def _reasons(title: str, why: Sequence[Reason]) -> Iterator[Terms]:
+    """Yield why something was missed, and what to change."""
+    if why:
+        items = [("why", words(reason)) for reason in why]
+        items += [("change", text) for text in dict.fromkeys(filter(None, map(advice, why)))]
+        yield Terms(tuple(items), title=title)
+
+
+def missed(lines: Sequence[CheckedLine]) -> int:
+    """Return how many programs were not found in the cache."""
+    return sum(one.n_missed for one in lines)

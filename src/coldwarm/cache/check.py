@@ -1,0 +1,377 @@
+"""Runs a program with a copy of a cache, and says what it found of it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import coldwarm
+from coldwarm.caches import modes
+from coldwarm.caches.differing import why_missed
+from coldwarm.caches.jax_entries import bare_name
+from coldwarm.caches.kept import CacheContents, contents
+from coldwarm.contracts.cache import (
+    CacheCheck,
+    CacheComparison,
+    CacheListing,
+    CheckedLine,
+    ComparedProgram,
+    KeptEntry,
+)
+from coldwarm.contracts.reasons import because, distinct
+from coldwarm.doctor import watch
+from coldwarm.doctor.findings_document import WHY_MISSED
+from coldwarm.doctor.trace import DebugSettings
+from coldwarm.errors import ProgramFailedError, StorageError, UsageError
+from coldwarm.runner import temporary
+from coldwarm.runner.user_input import command_line
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from coldwarm.caches.kept import KeptProgram
+    from coldwarm.contracts.cache import CacheOutcome
+    from coldwarm.contracts.reasons import Reason
+    from coldwarm.doctor.trace import CompiledCall
+    from coldwarm.doctor.watch import Watched
+
+_OWNERS = {"jax": "jax", "torch": "inductor", "numba": "numba"}
+"""By framework, the owner of its cache."""
+_VARIABLES = {
+    "jax": "JAX_COMPILATION_CACHE_DIR",
+    "inductor": "TORCHINDUCTOR_CACHE_DIR",
+    "numba": "NUMBA_CACHE_DIR",
+}
+_NO_XLA_CACHES = "JAX_PERSISTENT_CACHE_ENABLE_XLA_CACHES"
+_KEPT_FROM = "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"
+_KEEP_ALL = {_KEPT_FROM: "0", "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1"}
+_KEPT_FROM_S = 1.0
+"""Seconds of compiling from which JAX keeps a program, where nobody sets that."""
+_STDERR = 2
+_ORDER: dict[CacheOutcome, int] = {"missed": 0, "elsewhere": 1, "not_kept": 2, "found": 3}
+
+
+def look(folder: Path) -> CacheContents:
+    """Return what lies in a folder.
+
+    Raises:
+        UsageError: it is no folder, or cannot be read.
+    """
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is no folder; name the folder of a compilation cache")
+    readers = [one.read for one in modes.of_programs() if one.read is not None]
+    try:
+        return contents(folder, readers)
+    except OSError as error:
+        text = f"{error.filename or folder} cannot be read: {error.strerror}; name another folder"
+        raise UsageError(text) from None
+
+
+def listing(folder: Path) -> CacheListing:
+    """Return the list of what lies in a folder.
+
+    Raises:
+        UsageError: it is no folder, or cannot be read.
+    """
+    found = look(folder)
+    return CacheListing(
+        harness_version=coldwarm.__version__,
+        folder=str(folder),
+        entries=[_entry(one) for one in found.programs],
+        n_others=found.n_others,
+        others_bytes=found.others_bytes,
+    )
+
+
+_LAST_S = 253_402_300_799.0
+"""The last second of the year 9999."""
+
+
+def _entry(one: KeptProgram) -> KeptEntry:
+    written_at = datetime.fromtimestamp(min(max(one.modified_s, 0.0), _LAST_S), UTC)
+    return KeptEntry(
+        owner=one.owner,
+        path=one.path,
+        program=one.name,
+        key=one.key,
+        n_bytes=one.n_bytes,
+        written_at=written_at.isoformat(timespec="seconds"),
+        parts=dict(one.parts),
+        fault=one.fault,
+    )
+
+
+def compare(a: Path, b: Path) -> CacheComparison:
+    """Return what differs between two caches, program by program.
+
+    Raises:
+        UsageError: one of them is no folder, cannot be read, or holds no program that is known.
+    """
+    sides = [look(one) for one in (a, b)]
+    for folder, side in zip((a, b), sides, strict=True):
+        _refuse_empty(folder, side)
+    kept, new = (_by_name(side.programs) for side in sides)
+    found = [_compared(name, kept.get(name, []), new.get(name, [])) for name in {**kept, **new}]
+    return CacheComparison(
+        harness_version=coldwarm.__version__,
+        a=str(a),
+        b=str(b),
+        programs=sorted(found, key=lambda one: (not one.why, one.owner, one.program)),
+    )
+
+
+def _compared(
+    name: tuple[str, str], kept: Sequence[KeptProgram], new: Sequence[KeptProgram]
+) -> ComparedProgram:
+    same = {one.key for one in kept} & {one.key for one in new}
+    lacking, added = ([one for one in side if one.key not in same] for side in (kept, new))
+    is_graph = name[0] == "inductor"
+    why = [because("key_absent_graph")] if is_graph else why_missed(lacking, added)
+    return ComparedProgram(
+        owner=name[0],
+        program=name[1],
+        n_same=len(same),
+        n_kept=len(lacking),
+        n_new=len(added),
+        why=why if lacking and added else [],
+    )
+
+
+def _refuse_empty(folder: Path, found: CacheContents) -> None:
+    """Refuse a folder without a program that is known.
+
+    Raises:
+        UsageError: it is so.
+    """
+    if not found.programs:
+        text = f"{folder} holds no program of JAX, torch.compile or Numba; fill it first"
+        raise UsageError(text)
+
+
+def fill(folder: Path, command: Sequence[str], python: str) -> CacheCheck:
+    """Run a program with a cache that it fills, and then with a copy of that.
+
+    Returns what the second run found. Programs that compile quickly are kept, too.
+
+    Raises:
+        UsageError: it is no Python program, or nothing is kept of what it compiles.
+        ProgramFailedError: it ended with an error.
+        StorageError: nothing can be written there.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError(f"{folder} cannot be made: {error.strerror}; name another") from None
+    settings = for_use(folder, list(_VARIABLES)) | _KEEP_ALL
+    with temporary.made() as place:
+        ended = watch.run(command, place / "journal", python, settings=settings, stdout=_STDERR)
+    if ended.status:
+        text = f"the program ended with exit status {ended.status}; mend it first"
+        raise ProgramFailedError(text)
+    return check(folder, command, python, for_use(folder, list(_VARIABLES)))
+
+
+def for_use(folder: Path, owners: Sequence[str]) -> dict[str, str]:
+    """Return the variables with which a program uses caches that ``fill`` has filled.
+
+    What is set already stays. XLA's own caches lie in that of JAX, whose path is then a part of
+    the key up to JAX 0.10.
+    """
+    found = {_VARIABLES[owner]: str(folder.absolute()) for owner in owners}
+    own = {_NO_XLA_CACHES: os.environ.get(_NO_XLA_CACHES, "none")}
+    return found | (own if "jax" in owners else {})
+
+
+def check(
+    folder: Path, command: Sequence[str], python: str, settings: Mapping[str, str] | None = None
+) -> CacheCheck:
+    """Run a program with a copy of a cache at another place, and say what it found of it.
+
+    Args:
+        folder: The cache, which nothing is written into.
+        command: What stands behind ``python``: a file or ``-m`` and a module, and arguments.
+        python: The interpreter.
+        settings: Variables of the program, besides those that name the copy.
+
+    Raises:
+        UsageError: no program that is known lies in the folder, or the command is no Python
+            program.
+        StorageError: the copy cannot be written.
+    """
+    before = look(folder)
+    _refuse_empty(folder, before)
+    if any("/" not in one.path for one in before.of("numba")):
+        text = f"{folder} has programs of Numba's beside their source, which stay there; name"
+        raise UsageError(f"{text} what NUMBA_CACHE_DIR names")
+    owners = sorted({one.owner for one in before.programs})
+    started_at = datetime.now(UTC).isoformat(timespec="seconds")
+    with temporary.made() as place:
+        copy = place / "copied"
+        _copy(folder, copy)
+        settings = {**(settings or {}), **_settings(owners, copy)}
+        ended = watch.run(command, place / "journal", python, settings=settings, stdout=_STDERR)
+        watched = watch.read(place / "journal")
+        shown = command_line([python, *command])
+        report = watch.report(watched, ended, started_at, command=shown)
+        after = look(copy)
+        elsewhere = _elsewhere(watched, settings)
+    known = {(one.owner, one.path) for one in before.programs}
+    added = [one for one in after.programs if (one.owner, one.path) not in known]
+    judge = _Judge(_by_name(before.programs), _by_name(added), elsewhere)
+    return CacheCheck(
+        harness_version=coldwarm.__version__,
+        started_at=started_at,
+        command=shown,
+        exit_status=ended.status,
+        folder=str(folder),
+        frameworks=owners,
+        versions=report.versions,
+        n_kept=len(before.programs),
+        kept_bytes=sum(one.n_bytes for one in before.programs),
+        lines=_lines(watched, judge, owners),
+        left_out=_left_out(watched, owners),
+        unseen=[one for one in report.unseen if one.code != "needs_monitoring"],
+    )
+
+
+def _settings(owners: Sequence[str], copy: Path) -> dict[str, str]:
+    """Return the variables with which a program looks for programs in a folder.
+
+    What is missed is written, so that it can be compared with what lies there.
+    """
+    found = {variable: str(copy) for owner, variable in _VARIABLES.items() if owner in owners}
+    return found | (_KEEP_ALL if "jax" in owners else {})
+
+
+def _left_out(watched: Watched, owners: Sequence[str]) -> list[str]:
+    """Return frameworks that compiled something and have no program in the cache."""
+    calls = [one for trace in watched.processes for one in trace.calls if one.compiled]
+    found = {one.framework for one in calls if _OWNERS[one.framework] not in owners}
+    return sorted(found)
+
+
+def _copy(folder: Path, target: Path) -> None:
+    """Copy the regular files of a folder with their times; links and special files are left out.
+
+    Raises:
+        StorageError: they cannot be written.
+    """
+
+    def left_out(place: str, names: list[str]) -> list[str]:
+        kinds = {name: Path(place, name).lstat().st_mode for name in names}
+        usual = {name for name, mode in kinds.items() if stat.S_ISREG(mode) or stat.S_ISDIR(mode)}
+        return [name for name in names if name not in usual]
+
+    try:
+        shutil.copytree(folder, target, ignore=left_out)
+        for place, *_ in os.walk(target):
+            Path(place).chmod(0o700)
+    except (OSError, shutil.Error) as error:
+        text = f"{folder} cannot be copied: {error}; make room, or name another"
+        raise StorageError(text) from None
+
+
+@dataclass(frozen=True)
+class _Judge:
+    """Judges calls by what lay in the cache before, and what the process has written."""
+
+    kept: Mapping[tuple[str, str], Sequence[KeptProgram]]
+    new: Mapping[tuple[str, str], Sequence[KeptProgram]]
+    elsewhere: Mapping[str, str]
+    """By framework, another folder that the program has set itself."""
+
+    def outcome(self, call: CompiledCall) -> tuple[CacheOutcome, list[Reason]] | None:
+        """Return what became of a call, and why; ``None``: it needed nothing of the cache."""
+        if not call.compiled:
+            return None
+        if call.framework in self.elsewhere:
+            return "elsewhere", [because("key_elsewhere", folder=self.elsewhere[call.framework])]
+        if call.framework == "jax":
+            return self._of_jax(call)
+        if call.hit:
+            return "found", []
+        if call.framework == "numba":
+            return self._of_numba(call)
+        return ("missed", [because("key_absent_graph")]) if call.own_s.get("compile") else None
+
+    def _of_jax(self, call: CompiledCall) -> tuple[CacheOutcome, list[Reason]] | None:
+        name = "jax", bare_name(call.told)
+        kept, new = self.kept.get(name, ()), self.new.get(name, ())
+        if call.hit:  # else the process reads what it has written itself
+            return ("found", []) if kept else None
+        if not new:
+            return "not_kept", [because("key_never_written")]
+        quick = call.own_s.get("compile", 0.0) < _kept_from_s()
+        why = why_missed(kept, new)
+        if quick and why[0].code in {"key_absent", "key_program"}:
+            return "not_kept", [because("key_quick", least_s=_kept_from_s())]
+        return "missed", why
+
+    def _of_numba(self, call: CompiledCall) -> tuple[CacheOutcome, list[Reason]] | None:
+        if not call.keeps:
+            return None  # the program does not ask for it
+        kind = call.missed if call.missed in WHY_MISSED else "unknown"
+        return "missed", [because("stated", text=WHY_MISSED[kind])]
+
+
+def _lines(watched: Watched, judge: _Judge, owners: Sequence[str]) -> list[CheckedLine]:
+    """Return what became of the calls of each line and function."""
+    groups: dict[tuple[str, ...], list[tuple[CompiledCall, CacheOutcome, list[Reason]]]] = {}
+    for call in (one for trace in watched.processes for one in trace.calls):
+        found = judge.outcome(call) if _OWNERS[call.framework] in owners else None
+        if found is not None and call.site is not None:
+            key = call.site.path, str(call.site.line), call.framework, call.name
+            groups.setdefault(key, []).append((call, *found))
+    lines = [_line(key, group) for key, group in groups.items()]
+    return sorted(lines, key=lambda one: (_ORDER[one.outcome], -one.compile_s))
+
+
+def _line(
+    key: tuple[str, ...], group: Sequence[tuple[CompiledCall, CacheOutcome, list[Reason]]]
+) -> CheckedLine:
+    path, line, framework, function = key
+    outcome = min((one for _, one, _ in group), key=_ORDER.__getitem__)
+    return CheckedLine(
+        framework=framework,
+        path=path,
+        line=int(line),
+        function=function,
+        outcome=outcome,
+        n_found=sum(one == "found" for _, one, _ in group),
+        n_missed=sum(one in {"missed", "elsewhere"} for _, one, _ in group),
+        n_not_kept=sum(one == "not_kept" for _, one, _ in group),
+        compile_s=sum(call.total_s for call, *_ in group),
+        why=distinct(why for _, one, told in group if one == outcome for why in told),
+    )
+
+
+def _by_name(programs: Sequence[KeptProgram]) -> dict[tuple[str, str], list[KeptProgram]]:
+    found: dict[tuple[str, str], list[KeptProgram]] = defaultdict(list)
+    for one in programs:
+        found[one.owner, bare_name(one.name) if one.owner == "jax" else one.name].append(one)
+    return found
+
+
+def _elsewhere(watched: Watched, settings: Mapping[str, str]) -> dict[str, str]:
+    """Return other folders that the program has set itself, by framework."""
+    found = {}
+    for row in (one for trace in watched.processes for one in trace.rows_of(DebugSettings)):
+        for framework, folder in row.caches.items():
+            ours = settings.get(_VARIABLES[_OWNERS[framework]])
+            if ours is not None and os.path.realpath(folder) != os.path.realpath(ours):
+                found[framework] = folder
+    return found
+
+
+def _kept_from_s() -> float:
+    """Return the seconds of compiling from which JAX keeps a program, as the user has set them."""
+    try:
+        return float(os.environ.get(_KEPT_FROM, _KEPT_FROM_S))
+    except ValueError:
+        return _KEPT_FROM_S

@@ -1,0 +1,98 @@
+"""What differs between programs of one name, as far as a cache keeps it with them. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from coldwarm.caches.jax_entries import FOLDER_OPTIONS, UNNAMED
+from coldwarm.contracts.reasons import because
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from coldwarm.caches.kept import KeptProgram
+    from coldwarm.contracts.reasons import Reason
+
+_PROGRAM = ("program", "types", "code", "captured")
+"""Parts that are the program itself."""
+_MOST_OPTIONS, _MOST_FEATURES = 5, 8
+
+
+def why_missed(kept: Sequence[KeptProgram], new: Sequence[KeptProgram]) -> list[Reason]:
+    """Return why a new program was not found, where others of its name lay in the cache.
+
+    Args:
+        kept: Programs of its name that were there.
+        new: Those of its name that the process wrote.
+    """
+    if not kept:
+        return [because("key_absent")]
+    if not new:
+        return [because("key_not_compared")]
+    readable = [one for one in kept if one.fault is None]
+    if not readable or new[0].fault is not None:
+        faults = [one.fault for one in (*kept, new[0]) if one.fault is not None]
+        return [because("key_unread", *faults[:1])]
+    told = [differences(one, other) for one in readable for other in new]
+    return min(told, key=lambda found: (len(found), found[0].code == "key_program"))
+
+
+def differences(kept: KeptProgram, now: KeptProgram) -> list[Reason]:
+    """Return what differs between a program in a cache and one that was not found there.
+
+    What was compiled with other options, or for another processor, has other operations by that,
+    so that nothing is said of these; and another processor may be what an option has chosen.
+    """
+    found = [*_of_version(kept, now), *_of_options(kept, now)]
+    found = found or [*_of_processor(kept, now)]
+    if found:
+        return found
+    if any(kept.parts.get(name) != now.parts.get(name) for name in _PROGRAM):
+        return [because("key_program")]
+    known = "program" in kept.parts and "program" in now.parts
+    return [because("key_unknown" if known else "key_untold")]
+
+
+def _of_version(kept: KeptProgram, now: KeptProgram) -> Iterable[Reason]:
+    before, after = (one.parts.get("version") for one in (kept, now))
+    if before and after and before != after:
+        yield because("key_version", framework=kept.owner, kept=before, now=after)
+
+
+def _of_options(kept: KeptProgram, now: KeptProgram) -> Iterable[Reason]:
+    names = sorted({*kept.options, *now.options})
+    differing = [one for one in names if kept.options.get(one) != now.options.get(one)]
+    named = [one for one in differing if not one.startswith(UNNAMED)]
+    folders = [one for one in named if one in FOLDER_OPTIONS]
+    for name in folders[:1]:
+        before, after = (one.options.get(name, "").rpartition("/")[0] for one in (kept, now))
+        if before and after:
+            yield because("key_folder", kept=before, now=after)
+        else:
+            yield because("key_xla_caches", kept=_on(before), now=_on(after))
+    for name in [one for one in named if one not in folders][:_MOST_OPTIONS]:
+        before, after = (_shown(one.options.get(name)) for one in (kept, now))
+        yield because("key_option", option=name, kept=before, now=after)
+    if len(differing) > len(named) and not named:
+        yield because("key_options", n_options=len(differing))
+
+
+def _on(folder: str) -> str:
+    """Say whether XLA's own caches are on, by the folder that they have."""
+    return "on" if folder else "off"
+
+
+def _shown(value: str | None) -> str:
+    return value or "not set"
+
+
+def _of_processor(kept: KeptProgram, now: KeptProgram) -> Iterable[Reason]:
+    before, after = (one.parts.get("processor") for one in (kept, now))
+    if before and after and before != after:
+        yield because("key_processor", kept=before, now=after)
+        return
+    features = [set(one.parts.get("features", "").split(",")) for one in (kept, now)]
+    differing = sorted(features[0] ^ features[1])
+    if all(features) and differing:
+        names = sorted({name.lstrip("+-") for name in differing})
+        yield because("key_features", feature_names=names[:_MOST_FEATURES])

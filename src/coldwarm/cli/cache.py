@@ -1,0 +1,214 @@
+"""``coldwarm cache``: what lies in a compilation cache, and whether a program finds it."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+from coldwarm.cli import _options, _output
+from coldwarm.cli._commands import Command, CommandGroup, with_example
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class _Running(Command):
+    """A command behind whose ``--`` stands a program of the user's, with its arguments."""
+
+    def own(self, args: list[str]) -> list[str]:
+        """Return the arguments that are not the program's."""
+        return args[: args.index("--")] if "--" in args else args
+
+
+class _Group(CommandGroup):
+    """The commands of this file, some of which run a program."""
+
+    own = _Running.own
+
+
+@click.group(
+    name="cache",
+    cls=_Group,
+    help=with_example(
+        "See what lies in a compilation cache, and who finds it.",
+        "coldwarm cache check .jax_cache -- train.py",
+    ),
+)
+def _command() -> None:
+    """Have the commands of caches."""
+
+
+_PYTHON = click.option(
+    "--python",
+    default=None,
+    metavar="PATH",
+    help="Python to run it with. Default: the one of coldwarm.",
+)
+_PROGRAM = click.argument(
+    "program", nargs=-1, type=click.UNPROCESSED, metavar="-- PROGRAM [ARGUMENT]..."
+)
+
+
+def _given(program: tuple[str, ...]) -> tuple[str, ...]:
+    """Return a program, if there is one.
+
+    Raises:
+        UsageError: there is none.
+    """
+    from coldwarm.errors import UsageError
+
+    if not program:
+        raise UsageError("name a program behind --, such as: -- train.py --epochs 1")
+    return program
+
+
+@_command.command("list", example="coldwarm cache list .jax_cache")
+@click.argument("folder", metavar="FOLDER", type=_options.Input())
+@_options.output("json", "markdown")
+def _list(folder: Path, form: str) -> None:
+    """List the programs in a compilation cache of JAX, torch.compile or Numba.
+
+    FOLDER is what JAX_COMPILATION_CACHE_DIR, TORCHINDUCTOR_CACHE_DIR or NUMBA_CACHE_DIR names.
+    Whoever loads a cache runs code of its maker; this command loads nothing: no entry is run,
+    unpickled or linked, and links are not followed.
+    """
+    from coldwarm.cache import cache_document, check
+
+    found = check.listing(folder)
+    _output.emit(form, found, lambda: cache_document.listed(found))
+
+
+@_command.command("why", example="coldwarm cache why .jax_cache other/.jax_cache")
+@click.argument("a", metavar="FOLDER_A", type=_options.Input())
+@click.argument("b", metavar="FOLDER_B", type=_options.Input())
+@_options.output("json", "markdown")
+def _why(a: Path, b: Path, form: str) -> None:
+    """Compare two compilation caches: what is in one alone, and in what its key differs.
+
+    Programs of one name are held against each other: options of XLA, the path of the cache,
+    processor, version, and the program itself, as far as they lie in the caches.
+    """
+    from coldwarm.cache import cache_document, check
+
+    found = check.compare(a, b)
+    _output.emit(form, found, lambda: cache_document.compared(found))
+
+
+@_command.command("key", example="coldwarm cache key --source src")
+@click.option(
+    "--framework",
+    "frameworks",
+    multiple=True,
+    type=click.Choice(["jax", "torch", "numba"]),
+    help="Framework whose cache it is for. Repeatable. Default: all that are installed.",
+)
+@click.option(
+    "--source",
+    "sources",
+    multiple=True,
+    type=_options.Input(),
+    metavar="PATH",
+    help="File, or folder with Python files, that the cached programs are from. Repeatable.",
+)
+@click.option(
+    "--python",
+    default=None,
+    metavar="PATH",
+    help="Python that has the frameworks. Default: the one of coldwarm.",
+)
+@_options.verbose
+@_options.output("json")
+def _key(
+    frameworks: tuple[str, ...],
+    sources: tuple[Path, ...],
+    python: str | None,
+    form: str,
+    *,
+    verbose: bool,
+) -> None:
+    """Print one line that changes when a compilation cache is no longer found.
+
+    It is a name for a cache in CI, or a tag for an image: a hash of the versions of the frameworks,
+    their settings, and the processor as their compilers see it. --verbose shows all of it.
+    """
+    from coldwarm.cache import cache_document, key
+
+    found = key.cache_key(frameworks, sources, python or sys.executable)
+    if verbose or form == "json":
+        _output.emit(form, found, lambda: cache_document.keyed(found))
+    else:
+        _options.say(found.key)
+
+
+@_command.command(
+    "warm", cls=_Running, example="coldwarm cache warm .jax_cache -- train.py --epochs 1"
+)
+@click.argument("folder", metavar="FOLDER", type=_options.Output(file_okay=False))
+@_PYTHON
+@_options.output("json", "markdown", "github")
+@_PROGRAM
+@click.pass_context
+def _warm(
+    context: click.Context, folder: Path, python: str | None, program: tuple[str, ...], form: str
+) -> None:
+    """Run a Python program so that it fills a cache, and check that it finds all of it.
+
+    All programs are kept, also those that compile quickly. Then the program runs once more, as
+    under `coldwarm cache check`. The variables to set where the cache is used are printed. What the
+    program prints goes to standard error. The exit status is 1 if anything is missed.
+    """
+    from coldwarm.cache import cache_document, check
+    from coldwarm.errors import ExitCode
+
+    found = check.fill(folder, _given(program), python or sys.executable)
+    settings = check.for_use(folder, found.frameworks)
+    _output.emit(form, found, lambda: cache_document.filled(found, settings))
+    if found.exit_status:
+        context.exit(ExitCode.FAILED)
+    if cache_document.missed(found.lines) or found.left_out:
+        context.exit(ExitCode.REGRESSION)
+
+
+@_command.command(
+    "check", cls=_Running, example="coldwarm cache check .jax_cache -- train.py --epochs 1"
+)
+@click.argument("folder", metavar="FOLDER", type=_options.Input())
+@_PYTHON
+@click.option(
+    "--allow-miss",
+    type=_options.Whole(0, example=2),
+    metavar="N",
+    default=0,
+    show_default=True,
+    help="Most programs that may be missed.",
+)
+@_options.output("json", "markdown", "github")
+@_PROGRAM
+@click.pass_context
+def _check(
+    context: click.Context,
+    folder: Path,
+    python: str | None,
+    allow_miss: int,
+    program: tuple[str, ...],
+    form: str,
+) -> None:
+    """Run a Python program with a copy of a cache, and say what it found of it.
+
+    FOLDER is a cache as for `coldwarm cache list`. The program runs in a new process with a copy of
+    it at another place, as in an image or on another machine. For each line that needs something
+    compiled it is told whether that was found, and why not. A program that sets the folder itself
+    uses that one, which is told. What the program prints goes to standard error. The exit status is
+    1 if more is missed than --allow-miss. A cache is code of its maker, which the program runs.
+    """
+    from coldwarm.cache import cache_document, check
+    from coldwarm.errors import ExitCode
+
+    found = check.check(folder, _given(program), python or sys.executable)
+    _output.emit(form, found, lambda: cache_document.checked(found))
+    if found.exit_status:
+        context.exit(ExitCode.FAILED)
+    if cache_document.missed(found.lines) > allow_miss:
+        context.exit(ExitCode.REGRESSION)

@@ -1,0 +1,54 @@
+"""Why a program is missed: the first cause that is certain, and no other beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.cache.test_kept import KEY, made_for
+
+from coldwarm.cache.check import look
+from coldwarm.caches.differing import why_missed
+from coldwarm.contracts.reasons import brief
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize(
+    ("now", "codes"),
+    [
+        (made_for("znver4", "/b"), ["key_folder: /a, /b"]),
+        (made_for("znver4", isa="AVX2"), ["key_option: xla_cpu_max_isa, not set, AVX2"]),
+        (made_for("skylake"), ["key_processor: znver4, skylake"]),
+        (made_for("znver4", code=b"\1\3"), ["key_program"]),
+        (made_for("haswell", isa="AVX2", code=b"\3"), None),
+        (made_for("znver4"), ["key_unknown"]),
+    ],
+    ids=["folder", "option", "processor", "program", "all of them", "nothing"],
+)
+def test_what_differs_is_named(tmp_path: Path, now: bytes, codes: list[str] | None) -> None:
+    for name, data in (("a", made_for("znver4")), ("b", now)):
+        (tmp_path / f"jit_{name}-{KEY}-cache").write_bytes(data)
+    kept, new = look(tmp_path).of("jax")
+    found = [brief(one) for one in why_missed([kept], [new])]
+    if codes is None:
+        assert "key_program" not in found, "other operations are what other options lead to"
+    else:
+        assert found == codes
+
+
+def test_the_nearest_of_several_is_what_is_compared(tmp_path: Path) -> None:
+    usual, moved = made_for("znver4"), made_for("znver4", "/b")
+    data = {"a": made_for("znver4", isa="AVX2"), "b": usual, "c": moved}
+    for name, one in data.items():
+        (tmp_path / f"jit_{name}-{KEY}-cache").write_bytes(one)
+    *kept, new = look(tmp_path).of("jax")
+    assert [one.code for one in why_missed(kept, [new])] == ["key_folder"]
+
+
+def test_nothing_is_said_of_what_is_not_there(tmp_path: Path) -> None:
+    (tmp_path / f"jit_a-{KEY}-cache").write_bytes(made_for("znver4"))
+    (one,) = look(tmp_path).of("jax")
+    assert [why.code for why in why_missed([], [one])] == ["key_absent"]
+    assert [why.code for why in why_missed([one], [])] == ["key_not_compared"]
