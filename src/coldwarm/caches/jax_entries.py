@@ -12,6 +12,7 @@ import hashlib
 import re
 import sys
 import zlib
+from collections import defaultdict
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -150,10 +151,13 @@ def _content(data: bytes) -> _Content:
     members = _members(data[_TIME_BYTES:])
     options = members.get(_OPTIONS, b"")
     executable = members.get(_EXECUTABLE, b"")
+    values: dict[int, list[str]] = defaultdict(list)
+    for one in nested(options, *_DEBUG_OPTIONS):
+        for number, value in message_fields(one):
+            values[number].append(_text(value))
     found = {
-        _NAMES.get(number, f"{UNNAMED}{number}"): _text(value)
-        for one in nested(options, *_DEBUG_OPTIONS)
-        for number, value in message_fields(one)
+        _NAMES.get(number, f"{UNNAMED}{number}"): ", ".join(sorted(texts))  # of a map in any order
+        for number, texts in values.items()
         if number not in _IN_NO_KEY
     }
     for one in nested(options, *_OVERRIDES):
