@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from coldwarm.doctor.findings_document import place
 from coldwarm.report import units
-from coldwarm.report.document import Cell, Document, Notice, Paragraph, Shell, Terms, plain, table
-from coldwarm.report.sentences import advice, counted, words
+from coldwarm.report.document import Cell, Document, Notice, Paragraph, Shell, Terms, table
+from coldwarm.report.sentences import advice, counted, with_advice, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from coldwarm.contracts.cache import (
         CacheCheck,
@@ -43,7 +43,7 @@ def listed(found: CacheListing) -> Document:
     n_bytes = sum(one.n_bytes for one in found.entries)
     owners = Counter(one.owner for one in found.entries)
     blocks: list[Block] = [
-        Paragraph(f"{counted(len(found.entries), 'program')}: {units.size(n_bytes)}.", "strong")
+        Paragraph(f"{counted(len(found.entries), 'file')}: {units.size(n_bytes)}.", "strong")
     ]
     blocks += [Paragraph(f"{_NAMES[owner]}: {n}", "dim") for owner, n in owners.items()]
     entries = sorted(found.entries, key=lambda one: -one.n_bytes)
@@ -103,8 +103,7 @@ def compared(found: CacheComparison) -> Document:
     if rows:
         columns = ("program", "of", "in both", "only in the first", "only in the second")
         blocks.append(table(columns, rows, labels=2))
-    for one in differing[:_MOST_ROWS]:
-        blocks += _reasons(one.program, one.why)
+    blocks += _causes((one.program, one.why) for one in differing[:_MOST_ROWS])
     return Document("coldwarm cache why", tuple(blocks))
 
 
@@ -130,7 +129,7 @@ def checked(found: CacheCheck) -> Document:
     if found.exit_status:
         text = f"The program ended with exit status {found.exit_status}: what it had not come to is"
         blocks.append(Paragraph(f"{text} not told.", "failure"))
-    kept = f"{counted(found.n_kept, 'program')}, {units.size(found.kept_bytes)}"
+    kept = f"{counted(found.n_kept, 'file')}, {units.size(found.kept_bytes)}"
     text = f"In a copy of {found.folder} ({kept}) at another place, in a new process"
     blocks.append(Paragraph(text, "dim"))
     shown = found.lines[:_MOST_ROWS]
@@ -140,7 +139,8 @@ def checked(found: CacheCheck) -> Document:
     if len(found.lines) > len(shown):
         rest = counted(len(found.lines) - len(shown), "more line")
         blocks.append(Paragraph(f"… and {rest}: --format json has all", "dim"))
-    blocks += _why([one for one in shown if one.why])
+    blocks += _causes((f"{one.function}  {place(one.path)}:{one.line}", one.why) for one in shown)
+    blocks += [_remark(one) for one in shown if one.n_missed]
     if found.left_out:
         names = ", ".join(found.left_out)
         text = f"No program of {names} lies in the cache: lines that compile with it are left out"
@@ -174,30 +174,22 @@ def _line_row(one: CheckedLine) -> tuple[str, ...]:
     )
 
 
-def _why(lines: Sequence[CheckedLine]) -> Iterator[Block]:
-    """Yield each cause once, with the lines that have it; and a remark beside each line."""
-    groups: dict[tuple[str, ...], list[CheckedLine]] = {}
-    for one in lines:
-        groups.setdefault(tuple(map(words, one.why)), []).append(one)
-    for group in groups.values():
-        first, *others = group
-        more = f" and {counted(len(others), 'more line')}" if others else ""
-        title = f"{first.function}  {place(first.path)}:{first.line}{more}"
-        for terms in _reasons(title, first.why):
-            yield terms
-            said = "; ".join(plain(text) for _, text in terms.items)
-            for one in group:
-                if one.n_missed:
-                    title = f"coldwarm cache: {one.function} missed"
-                    yield Notice("error", title, said, place(one.path), one.line)
-
-
-def _reasons(title: str, why: Sequence[Reason]) -> Iterator[Terms]:
-    """Yield why something was missed, and what to change."""
-    if why:
-        items = [("why", words(reason)) for reason in why]
+def _causes(named: Iterable[tuple[str, Sequence[Reason]]]) -> Iterator[Terms]:
+    """Yield each cause once, under the first name that has it: why, and what to change."""
+    groups: dict[tuple[str, ...], list[tuple[str, Sequence[Reason]]]] = {}
+    for name, why in named:
+        if why:
+            groups.setdefault(tuple(map(words, why)), []).append((name, why))
+    for said, ((name, why), *others) in groups.items():
+        items = [("why", text) for text in said]
         items += [("change", text) for text in dict.fromkeys(filter(None, map(advice, why)))]
-        yield Terms(tuple(items), title=title)
+        yield Terms(tuple(items), title=f"{name} and {len(others)} more" if others else name)
+
+
+def _remark(one: CheckedLine) -> Notice:
+    """Return what a line missed as a remark beside the code."""
+    title = f"coldwarm cache: {one.function} missed"
+    return Notice("error", title, "; ".join(map(with_advice, one.why)), place(one.path), one.line)
 
 
 def missed(lines: Sequence[CheckedLine]) -> int:

@@ -131,15 +131,21 @@ def _compared(
 ) -> ComparedProgram:
     same = {one.key for one in kept} & {one.key for one in new}
     lacking, added = ([one for one in side if one.key not in same] for side in (kept, new))
-    is_graph = name[0] == "inductor"
-    why = [because("key_absent_graph")] if is_graph else why_missed(lacking, added)
+    # Where one side alone has more, these are held against what both have.
+    sides = lacking or kept, added or new
+    if not (lacking or added) or not all(sides):
+        why = []
+    elif name[0] == "inductor":
+        why = [because("key_absent_graph")]
+    else:
+        why = why_missed(*sides)
     return ComparedProgram(
         owner=name[0],
         program=name[1],
         n_same=len(same),
         n_kept=len(lacking),
         n_new=len(added),
-        why=why if lacking and added else [],
+        why=why,
     )
 
 

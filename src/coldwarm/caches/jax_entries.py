@@ -161,8 +161,8 @@ def _content(data: bytes) -> _Content:
         if number not in _IN_NO_KEY
     }
     for one in nested(options, *_OVERRIDES):
-        name, value = _pair(one)
-        found[name] = value
+        name, setting = _pair(one)
+        found[name] = setting
     return _Content(_parts(executable), found)
 
 

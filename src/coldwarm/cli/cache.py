@@ -199,9 +199,10 @@ def _check(
 
     FOLDER is a cache as for `coldwarm cache list`. The program runs in a new process with a copy of
     it at another place, as in an image or on another machine. For each line that needs something
-    compiled it is told whether that was found, and why not. A program that sets the folder itself
-    uses that one, which is told. What the program prints goes to standard error. The exit status is
-    1 if more is missed than --allow-miss. A cache is code of its maker, which the program runs.
+    compiled, the table says whether that was found, and if not, why. A program that sets the folder
+    itself uses that one, and the table says so. What the program prints goes to standard error. The
+    exit status is 1 if more is missed than --allow-miss. A cache is code of its maker, which the
+    program runs.
     """
     from coldwarm.cache import cache_document, check
     from coldwarm.errors import ExitCode
