@@ -226,3 +226,24 @@ def test_the_arguments_of_a_program_are_its_own(cache: Path, tmp_path: Path) -> 
     program.write_text("import sys\nassert sys.argv[1:] == ['@a', '', '--json']\n")
     done = coldwarm("cache", "check", cache, "--", program, "@a", "", "--json")
     assert done.returncode == 0, done.stderr
+
+
+def test_what_fills_nothing_is_told(tmp_path: Path) -> None:
+    program = tmp_path / "nothing.py"
+    program.write_text("print(1)\n", encoding="utf-8")
+    done = coldwarm("cache", "warm", tmp_path / "new", "--", program)
+    assert (done.returncode, "compiles nothing that is kept" in done.stderr) == (2, True)
+
+
+def test_what_a_thread_compiles_for_a_package_counts(cache: Path, tmp_path: Path) -> None:
+    program = tmp_path / "threads.py"
+    program.write_text(
+        "import jax, numpy as np, threading\n"
+        "f = jax.jit(jax.nn.softmax)\n"
+        "one = threading.Thread(target=f, args=(np.ones(700, np.float32),))\n"
+        "one.start(); one.join()\n",
+        encoding="utf-8",
+    )
+    status, found = checked(cache, program, **NO_XLA_CACHES, **KEEP_ALL)
+    (line,) = (one for one in found["lines"] if one["function"] == "softmax")
+    assert (status, line["outcome"]) == (1, "missed")

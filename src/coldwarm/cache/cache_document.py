@@ -139,7 +139,7 @@ def checked(found: CacheCheck) -> Document:
     if len(found.lines) > len(shown):
         rest = counted(len(found.lines) - len(shown), "more line")
         blocks.append(Paragraph(f"… and {rest}: --format json has all", "dim"))
-    blocks += _causes((f"{one.function}  {place(one.path)}:{one.line}", one.why) for one in shown)
+    blocks += _causes((f"{one.function}  {_where(one)}", one.why) for one in shown)
     blocks += [_remark(one) for one in shown if one.n_missed]
     if found.left_out:
         names = ", ".join(found.left_out)
@@ -163,9 +163,13 @@ def _answer(found: CacheCheck) -> str:
 _COUNTS = ("n_found", "n_missed")
 
 
+def _where(one: CheckedLine) -> str:
+    return f"{place(one.path)}:{one.line}" if one.path else units.MISSING
+
+
 def _line_row(one: CheckedLine) -> tuple[str, ...]:
     return (
-        f"{place(one.path)}:{one.line}",
+        _where(one),
         one.function,
         _RESULTS[one.outcome],
         str(one.n_found),

@@ -27,7 +27,7 @@ from coldwarm.contracts.cache import (
 from coldwarm.contracts.reasons import because, distinct
 from coldwarm.doctor import watch
 from coldwarm.doctor.findings_document import WHY_MISSED
-from coldwarm.doctor.trace import DebugSettings
+from coldwarm.doctor.trace import DebugSettings, SourceLine
 from coldwarm.errors import ProgramFailedError, StorageError, UsageError
 from coldwarm.runner import temporary
 from coldwarm.runner.user_input import command_line
@@ -180,6 +180,9 @@ def fill(folder: Path, command: Sequence[str], python: str) -> CacheCheck:
     if ended.status:
         text = f"the program ended with exit status {ended.status}; mend it first"
         raise ProgramFailedError(text)
+    if not look(folder).programs:
+        text = "the program compiles nothing that is kept, or sets the folder of its cache itself"
+        raise UsageError(f"{folder} is empty: {text}")
     return check(folder, command, python, for_use(folder, list(_VARIABLES)))
 
 
@@ -331,8 +334,9 @@ def _lines(watched: Watched, judge: _Judge, owners: Sequence[str]) -> list[Check
     groups: dict[tuple[str, ...], list[tuple[CompiledCall, CacheOutcome, list[Reason]]]] = {}
     for call in (one for trace in watched.processes for one in trace.calls):
         found = judge.outcome(call) if _OWNERS[call.framework] in owners else None
-        if found is not None and call.site is not None:
-            key = call.site.path, str(call.site.line), call.framework, call.name
+        if found is not None:
+            at = call.site or call.definition or SourceLine("", 0, "")
+            key = at.path, str(at.line), call.framework, call.name
             groups.setdefault(key, []).append((call, *found))
     lines = [_line(key, group) for key, group in groups.items()]
     return sorted(lines, key=lambda one: (_ORDER[one.outcome], -one.compile_s))

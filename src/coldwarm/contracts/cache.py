@@ -87,6 +87,7 @@ class CheckedLine(Record, frozen=True, kw_only=True):
 
     framework: str
     path: str
+    """Empty: no line is known that asks for it."""
     line: Count
     function: str
     """What is compiled."""
