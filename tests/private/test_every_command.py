@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import os
+import pickle
 import subprocess
 import sys
 from contextlib import chdir, redirect_stderr, redirect_stdout
@@ -204,6 +205,9 @@ class Planting(Desk):
         self.write(f"{folder}/program.py", PROGRAM.format(**BODY))
         self.write(f"{folder}/helper_{BODY['module']}.py", "X = 1\n")
         self.write(f"{folder}/sk_live_{BODY['file']}.py", "def fit(x):\n    return x + 1\n")
+        (self.user / "cache" / "folder").mkdir(parents=True)
+        index = pickle.dumps(("0.68.1", f"call(password={BODY['attribute']})", "m.f-3.py311.1.nbc"))
+        (self.user / "cache" / "folder" / "m.f-3.py311.nbi").write_bytes(index)
         self.write(f"{folder}/policy.toml", f'password = "{BODY["policy"]}"\n')
         given = f"[tool.coldwarm.bench]\nenv = ['Z_TOKEN={BODY['pyproject']}']\n"
         self.write(f"{folder}/pyproject.toml", given)
@@ -313,6 +317,13 @@ WAYS = {
         codes=(0, 2, 3, 4),
         reads=("--policy",),
     ),
+    "cache check": _measuring(
+        f"cache check {{cache}} -- program.py --token {BODY['argument']}", codes=(0, 1, 2, 3)
+    ),
+    "cache key": _measuring("cache key --framework numba --source odd.py --verbose"),
+    "cache list": _way("cache list {cache}"),
+    "cache warm": _measuring("cache warm {new} -- program.py", codes=(0, 1, 2, 3)),
+    "cache why": _way("cache why {cache} {cache}"),
     "cases": _way("cases --suite full"),
     "claims compare": _way("claims compare {claims} {claims}"),
     "claims judge": _way("claims judge {claims}"),
@@ -439,6 +450,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Measured]:
         "key": str(out / "key.pem"),
         "registry": str(out / "registry.json"),
         "user": str(user.user),
+        "cache": str(user.user / "cache"),
     }
     run = f"run --suite full --case numpy_matmul_512_f32 --cache-mode warm_process {TWICE}"
     ended = [
@@ -504,8 +516,8 @@ def test_what_measures_tells_no_secret(words: str, measured: Measured) -> None:
     user, places = measured
     before = user.files()
     ended = [user.there(*line) for line in _calls(words, places, user.results)]
-    if words == "doctor":  # what a program prints is its own
-        ended = [_of_ours(one) for one in ended]
+    if words in {"doctor", "cache check", "cache warm"}:  # what a program prints is its own
+        ended = [_of_ours(one, "" if words == "doctor" else one.out) for one in ended]
     _assert_nothing_told(words, user, ended, before)
 
 
@@ -518,7 +530,7 @@ def _assert_nothing_told(
     assert any(one.out or one.code in {0, 1} for one in ended), ended
 
 
-def _of_ours(one: Done) -> Done:
-    """Return what the doctor said beside its file: the traceback is the program's own."""
+def _of_ours(one: Done, out: str) -> Done:
+    """Return what a command said of a program: the traceback is the program's own."""
     said = [line for line in one.err.splitlines() if line.startswith("coldwarm:")]
-    return Done(one.code, "", "\n".join(said))
+    return Done(one.code, out, "\n".join(said))

@@ -3,14 +3,12 @@
 import json
 
 import numba
-from llvmlite import binding
+from numba.core.registry import cpu_target
 
+_, processor, features = cpu_target.target_context.codegen().magic_tuple()
 told = {
     "numba": numba.__version__,
-    "llvmlite": ".".join(map(str, binding.llvm_version_info)),
-    "processor": numba.config.CPU_NAME or binding.get_host_cpu_name(),
-    "features": binding.get_host_cpu_features().flatten()
-    if numba.config.CPU_FEATURES is None
-    else numba.config.CPU_FEATURES,
+    "processor": processor,
+    "features": features,
 }
 print(json.dumps(told))
