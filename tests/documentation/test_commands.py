@@ -87,7 +87,7 @@ BRINGS = {
     "docs/how-to/install.md": "uv pipx",
     "docs/how-to/report.md": "asv pyperf pytest pytest-benchmark typst",
     "docs/how-to/snapshot.md": "uv",
-    "docs/how-to/tests.md": "pytest",
+    "docs/how-to/tests.md": "pytest pytest-benchmark",
 }
 """What a page is about besides coldwarm: a reader of it has that."""
 ELSEWHERE = {
