@@ -1,5 +1,7 @@
 """The curves of ten jobs by size, held against scripts that somebody else wrote from their texts.
 
+All but the formula of ``chain.py``, which its text does not give: that is the job's own.
+
 ``python -m benchmarks.jobs_alone [JOB …] [--save]`` runs ``scripts/jobs`` at the smallest and the
 largest size that were measured, each framework in a process of its own, three times in an order
 drawn anew, and compares how many times as long as NumPy each takes with the committed curve. They

@@ -247,3 +247,15 @@ def test_what_a_thread_compiles_for_a_package_counts(cache: Path, tmp_path: Path
     status, found = checked(cache, program, **NO_XLA_CACHES, **KEEP_ALL)
     (line,) = (one for one in found["lines"] if one["function"] == "softmax")
     assert (status, line["outcome"]) == (1, "missed")
+
+
+def test_who_silences_jax_is_not_told_that_the_cache_works(cache: Path, tmp_path: Path) -> None:
+    program = tmp_path / "silent.py"
+    text = JITTED.read_text(encoding="utf-8")
+    own = (
+        "import jax._src.monitoring as told\ntold._event_duration_secs_listeners.clear()\n\n\n@jax"
+    )
+    program.write_text(text.replace("\n\n@jax", f"\n{own}", 1), encoding="utf-8")
+    status, found = checked(cache, program, **NO_XLA_CACHES)
+    assert "listeners_removed" in {one["code"] for one in found["unseen"]}
+    assert status == 3

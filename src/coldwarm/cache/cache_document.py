@@ -155,6 +155,10 @@ def _answer(found: CacheCheck) -> str:
         spent_s = sum(one.compile_s for one in found.lines if one.n_missed)
         text = f"{counted(n_missed, 'program')} not found in the cache ({units.duration(spent_s)})"
         return f"{text}; {n_found or 'none'} found."
+    if is_blind(found):
+        return (
+            "What was compiled could not all be seen, so it is not known whether the cache works."
+        )
     if n_found:
         return f"The cache works here: {counted(n_found, 'program')} found, none missed."
     return "Nothing was read from the cache, and nothing was missed."
@@ -194,6 +198,14 @@ def _remark(one: CheckedLine) -> Notice:
     """Return what a line missed as a remark beside the code."""
     title = f"coldwarm cache: {one.function} missed"
     return Notice("error", title, "; ".join(map(with_advice, one.why)), place(one.path), one.line)
+
+
+def is_blind(found: CacheCheck) -> bool:
+    """Say whether something may have been compiled that nobody has told of."""
+    return any(one.code in _BLIND for one in found.unseen)
+
+
+_BLIND = {"listeners_removed", "lines_lost", "journal_cut", "no_journal", "doctor_failed"}
 
 
 def missed(lines: Sequence[CheckedLine]) -> int:

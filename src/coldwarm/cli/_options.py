@@ -284,6 +284,12 @@ timeout = click.option(
     default=300.0,
     help="End a process that takes longer. Default: 300s.",
 )
+python = click.option(
+    "--python",
+    default=None,
+    metavar="PATH",
+    help="Python to run it with. Default: the one of coldwarm.",
+)
 leave_out_private = click.option(
     "--leave-out-private",
     is_flag=True,

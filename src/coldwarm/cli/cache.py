@@ -40,12 +40,6 @@ def _command() -> None:
     """Have the commands of caches."""
 
 
-_PYTHON = click.option(
-    "--python",
-    default=None,
-    metavar="PATH",
-    help="Python to run it with. Default: the one of coldwarm.",
-)
 _PROGRAM = click.argument(
     "program", nargs=-1, type=click.UNPROCESSED, metavar="-- PROGRAM [ARGUMENT]..."
 )
@@ -146,7 +140,7 @@ def _key(
     "warm", cls=_Running, example="coldwarm cache warm .jax_cache -- train.py --epochs 1"
 )
 @click.argument("folder", metavar="FOLDER", type=_options.Output(file_okay=False))
-@_PYTHON
+@_options.python
 @_options.output("json", "markdown", "github")
 @_PROGRAM
 @click.pass_context
@@ -165,17 +159,17 @@ def _warm(
     found = check.fill(folder, _given(program), python or sys.executable)
     settings = check.for_use(folder, found.frameworks)
     _output.emit(form, found, lambda: cache_document.filled(found, settings))
-    if found.exit_status:
-        context.exit(ExitCode.FAILED)
     if cache_document.missed(found.lines) or found.left_out:
         context.exit(ExitCode.REGRESSION)
+    if found.exit_status or cache_document.is_blind(found):
+        context.exit(ExitCode.FAILED)
 
 
 @_command.command(
     "check", cls=_Running, example="coldwarm cache check .jax_cache -- train.py --epochs 1"
 )
 @click.argument("folder", metavar="FOLDER", type=_options.Input())
-@_PYTHON
+@_options.python
 @click.option(
     "--allow-miss",
     type=_options.Whole(0, example=2),
@@ -209,7 +203,7 @@ def _check(
 
     found = check.check(folder, _given(program), python or sys.executable)
     _output.emit(form, found, lambda: cache_document.checked(found))
-    if found.exit_status:
-        context.exit(ExitCode.FAILED)
     if cache_document.missed(found.lines) > allow_miss:
         context.exit(ExitCode.REGRESSION)
+    if found.exit_status or cache_document.is_blind(found):
+        context.exit(ExitCode.FAILED)

@@ -65,12 +65,7 @@ class _Doctor(Command):
     metavar="FILE",
     help="File for the report. Default: standard error; with --format html, doctor.html.",
 )
-@click.option(
-    "--python",
-    default=None,
-    metavar="PATH",
-    help="Python to run it with. Default: the one of coldwarm.",
-)
+@_options.python
 @click.option(
     "--passes",
     default="timing",
