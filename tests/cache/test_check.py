@@ -259,3 +259,38 @@ def test_who_silences_jax_is_not_told_that_the_cache_works(cache: Path, tmp_path
     status, found = checked(cache, program, **NO_XLA_CACHES)
     assert "listeners_removed" in {one["code"] for one in found["unseen"]}
     assert status == 3
+
+
+GRAPHS = """
+import torch
+
+@torch.compile
+def f(x):
+    return torch.sin(x).cos() + x * 2
+
+print(f(torch.ones(100)).sum())
+"""
+
+
+@pytest.mark.slow
+def test_what_differs_in_the_key_of_a_graph_is_named(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    program, folder = tmp_path / "graphs.py", tmp_path / "kept"
+    program.write_text(GRAPHS, encoding="utf-8")
+    filled(folder, program, TORCHINDUCTOR_CACHE_DIR=str(folder))
+    status, found = checked(folder, program, TMPDIR=str(tmp_path))
+    assert (status, {one["outcome"] for one in found["lines"]}) == (0, {"found"})
+    settings = {
+        "OMP_NUM_THREADS": ("1", "cpp_runtime_thread_count"),
+        "TORCHINDUCTOR_MAX_AUTOTUNE": ("1", "torch._inductor.config.max_autotune"),
+        "CXX": (shutil.which("g++") or "", "torch._inductor.config.cpp.cxx"),
+    }
+    for name, (value, setting) in settings.items():
+        status, found = checked(folder, program, **{name: value})
+        why = [one for line in found["lines"] for one in line["why"]]
+        assert (status, {one["values"]["setting"] for one in why}) == (1, {setting})
+    other = tmp_path / "other.py"
+    other.write_text(GRAPHS.replace("x * 2", "x * 3"), encoding="utf-8")
+    status, found = checked(folder, other)
+    codes = {one["code"] for line in found["lines"] for one in line["why"]}
+    assert (status, codes) == (1, {"key_program"})

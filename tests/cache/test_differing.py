@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import pickle
 from typing import TYPE_CHECKING
 
 import pytest
@@ -52,3 +55,57 @@ def test_nothing_is_said_of_what_is_not_there(tmp_path: Path) -> None:
     (one,) = look(tmp_path).of("jax")
     assert [why.code for why in why_missed([], [one])] == ["key_absent"]
     assert [why.code for why in why_missed([one], [])] == ["key_not_compared"]
+
+
+GRAPH = {
+    "gm": "<lambda>()\n\ndef forward(self, x):\n    sin = torch.ops.aten.sin.default(x)",
+    "example_inputs[0]": "TensorMetadata(dtype=torch.float32, shape=torch.Size([100]), stride=())",
+    "cpp_runtime_thread_count": "2",
+    "torch_version": "\x00\x01",
+    "inductor_config[cpp.cxx]": "(None, 'g++')",
+}
+
+
+def graph(folder: Path, name: str, **changed: str) -> None:
+    """Put an entry of Inductor's into a cache, whose key has some other parts."""
+    lines = []
+    for part, value in {**GRAPH, **changed}.items():
+        digest = hashlib.sha256(value.encode()).digest()
+        lines.append(f"[{base64.b32encode(digest)[:51].decode().lower()}] {part}: {value}")
+    path = folder / "fxgraph" / name[:2] / name / "entry"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(pickle.dumps({"source": "import torch", "lines": lines}))
+
+
+@pytest.mark.parametrize(
+    ("changed", "codes"),
+    [
+        ({"cpp_runtime_thread_count": "1"}, ["key_setting: cpp_runtime_thread_count, 2, 1"]),
+        (
+            {"inductor_config[cpp.cxx]": "(None, 'clang')", "gm": "another"},
+            ["key_setting: torch._inductor.config.cpp.cxx, (None, 'g++'), (None, 'clang')"],
+        ),
+        ({"gm": "another"}, ["key_program"]),
+        ({"example_inputs[0]": "another"}, ["key_program"]),
+        ({"torch_version": "\x02", "cpp_runtime_thread_count": "1"}, ["key_build: PyTorch"]),
+        ({}, ["key_untold"]),
+    ],
+)
+def test_a_graph_tells_in_what_its_key_differs(
+    tmp_path: Path, changed: dict[str, str], codes: list[str]
+) -> None:
+    graph(tmp_path, "aa")
+    graph(tmp_path, "bb", **changed)
+    kept, new = look(tmp_path).of("inductor")
+    assert [brief(one) for one in why_missed([kept], [new])] == codes
+    assert kept.parts == {"operations": "sin", "types": "float32[100]"}
+
+
+def test_a_graph_without_the_parts_of_its_key_tells_nothing(tmp_path: Path) -> None:
+    graph(tmp_path, "aa")
+    path = tmp_path / "fxgraph" / "bb" / "bb" / "entry"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"no pickle")
+    kept, new = look(tmp_path).of("inductor")
+    for one, other in ((kept, new), (new, kept)):
+        assert [why.code for why in why_missed([one], [other])] == ["key_untold"]

@@ -348,6 +348,11 @@ WAYS = {
     "export": _way(
         *("export {run}", "export {run} --out {new}", "export {bench} --out {new}"), codes=(0, 2, 3)
     ),
+    "history add": _way(
+        f"history add {{run}} {{bench}} --to {{new}} --commit sk_live_{BODY['argument']}"
+    ),
+    "history check": _way("history check {history}"),
+    "history query": _way("history query {history}"),
     "help": _way("help bench", "help snapshot verify"),
     "noise": _measuring(
         f"noise odd.py:good {INPUTS} --time-budget 3s --warm-only --out {{new}}",
@@ -451,6 +456,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Measured]:
         "registry": str(out / "registry.json"),
         "user": str(user.user),
         "cache": str(user.user / "cache"),
+        "history": str(out / "history"),
     }
     run = f"run --suite full --case numpy_matmul_512_f32 --cache-mode warm_process {TWICE}"
     ended = [
@@ -468,6 +474,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Measured]:
         for line in (
             "snapshot create {bench} {failed} {run} --id s1 --out {snapshot} --offline",
             "snapshot create {run} --id s2 --out {unsigned} --offline --no-report",
+            "history add {run} {bench} --to {history}",
         )
     ]
     key = ["openssl", "genpkey", "-algorithm", "ed25519", "-out", places["key"]]

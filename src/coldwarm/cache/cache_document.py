@@ -34,7 +34,7 @@ _RESULTS: dict[CacheOutcome, str] = {
     "not_kept": "not kept",
 }
 _NAMES = {"jax": "JAX", "inductor": "torch.compile", "numba": "Numba"}
-_SHOWN = ("types", "processor", "version")
+_SHOWN = ("operations", "types", "processor", "version")
 """Parts of an entry that a table has room for."""
 
 

@@ -8,12 +8,14 @@ import stat
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import coldwarm
 from coldwarm.caches import modes
 from coldwarm.caches.differing import why_missed
+from coldwarm.caches.inductor import GRAPHS
 from coldwarm.caches.jax_entries import bare_name
 from coldwarm.caches.kept import CacheContents, contents
 from coldwarm.contracts.cache import (
@@ -29,6 +31,7 @@ from coldwarm.doctor import watch
 from coldwarm.doctor.findings_document import WHY_MISSED
 from coldwarm.doctor.trace import DebugSettings, SourceLine
 from coldwarm.errors import ProgramFailedError, StorageError, UsageError
+from coldwarm.frameworks.jax import KEPT_FROM_S
 from coldwarm.runner import temporary
 from coldwarm.runner.user_input import command_line
 
@@ -41,18 +44,7 @@ if TYPE_CHECKING:
     from coldwarm.doctor.trace import CompiledCall
     from coldwarm.doctor.watch import Watched
 
-_OWNERS = {"jax": "jax", "torch": "inductor", "numba": "numba"}
-"""By framework, the owner of its cache."""
-_VARIABLES = {
-    "jax": "JAX_COMPILATION_CACHE_DIR",
-    "inductor": "TORCHINDUCTOR_CACHE_DIR",
-    "numba": "NUMBA_CACHE_DIR",
-}
-_NO_XLA_CACHES = "JAX_PERSISTENT_CACHE_ENABLE_XLA_CACHES"
 _KEPT_FROM = "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"
-_KEEP_ALL = {_KEPT_FROM: "0", "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1"}
-_KEPT_FROM_S = 1.0
-"""Seconds of compiling from which JAX keeps a program, where nobody sets that."""
 _STDERR = 2
 _ORDER: dict[CacheOutcome, int] = {"missed": 0, "elsewhere": 1, "not_kept": 2, "found": 3}
 
@@ -65,7 +57,7 @@ def look(folder: Path) -> CacheContents:
     """
     if not folder.is_dir():
         raise UsageError(f"{folder} is no folder; name the folder of a compilation cache")
-    readers = [one.read for one in modes.of_programs() if one.read is not None]
+    readers = [one.read for one in modes.readable().values() if one.read is not None]
     try:
         return contents(folder, readers)
     except OSError as error:
@@ -133,12 +125,7 @@ def _compared(
     lacking, added = ([one for one in side if one.key not in same] for side in (kept, new))
     # Where one side alone has more, these are held against what both have.
     sides = lacking or kept, added or new
-    if not (lacking or added) or not all(sides):
-        why = []
-    elif name[0] == "inductor":
-        why = [because("key_absent_graph")]
-    else:
-        why = why_missed(*sides)
+    why = why_missed(*sides) if (lacking or added) and all(sides) else []
     return ComparedProgram(
         owner=name[0],
         program=name[1],
@@ -174,7 +161,8 @@ def fill(folder: Path, command: Sequence[str], python: str) -> CacheCheck:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StorageError(f"{folder} cannot be made: {error.strerror}; name another") from None
-    settings = for_use(folder, list(_VARIABLES)) | _KEEP_ALL
+    owners = [one.name for one in modes.readable().values()]
+    settings = for_use(folder, owners) | _kept_quick(owners)
     with temporary.made() as place:
         ended = watch.run(command, place / "journal", python, settings=settings, stdout=_STDERR)
     if ended.status:
@@ -183,18 +171,22 @@ def fill(folder: Path, command: Sequence[str], python: str) -> CacheCheck:
     if not look(folder).programs:
         text = "the program compiles nothing that is kept, or sets the folder of its cache itself"
         raise UsageError(f"{folder} is empty: {text}")
-    return check(folder, command, python, for_use(folder, list(_VARIABLES)))
+    return check(folder, command, python, for_use(folder, owners))
 
 
 def for_use(folder: Path, owners: Sequence[str]) -> dict[str, str]:
     """Return the variables with which a program uses caches that ``fill`` has filled.
 
-    What is set already stays. XLA's own caches lie in that of JAX, whose path is then a part of
-    the key up to JAX 0.10.
+    What is set already stays, but for the folder.
     """
-    found = {_VARIABLES[owner]: str(folder.absolute()) for owner in owners}
-    own = {_NO_XLA_CACHES: os.environ.get(_NO_XLA_CACHES, "none")}
-    return found | (own if "jax" in owners else {})
+    found = [modes.owner(name) for name in owners]
+    moving = {k: os.environ.get(k, value) for one in found for k, value in one.moves.items()}
+    return {one.variable: str(folder.absolute()) for one in found} | moving
+
+
+def _kept_quick(owners: Sequence[str]) -> dict[str, str]:
+    """Return the variables with which what compiles quickly is kept, too."""
+    return {k: v for name in owners for k, v in modes.owner(name).keeps_quick.items()}
 
 
 def check(
@@ -254,14 +246,13 @@ def _settings(owners: Sequence[str], copy: Path) -> dict[str, str]:
 
     What is missed is written, so that it can be compared with what lies there.
     """
-    found = {variable: str(copy) for owner, variable in _VARIABLES.items() if owner in owners}
-    return found | (_KEEP_ALL if "jax" in owners else {})
+    return {modes.owner(name).variable: str(copy) for name in owners} | _kept_quick(owners)
 
 
 def _left_out(watched: Watched, owners: Sequence[str]) -> list[str]:
     """Return frameworks that compiled something and have no program in the cache."""
     calls = [one for trace in watched.processes for one in trace.calls if one.compiled]
-    found = {one.framework for one in calls if _OWNERS[one.framework] not in owners}
+    found = {one.framework for one in calls if _owner(one.framework) not in owners}
     return sorted(found)
 
 
@@ -307,7 +298,14 @@ class _Judge:
             return "found", []
         if call.framework == "numba":
             return self._of_numba(call)
-        return ("missed", [because("key_absent_graph")]) if call.own_s.get("compile") else None
+        return ("missed", self._of_graphs) if call.own_s.get("compile") else None
+
+    @cached_property
+    def _of_graphs(self) -> list[Reason]:
+        """Why graphs of PyTorch's were missed; it does not tell which is of which call."""
+        kept = self.kept.get(GRAPHS, ())
+        told = [why_missed(kept, [one]) for one in self.new.get(GRAPHS, ()) if kept]
+        return told[0] if told and told == told[:1] * len(told) else [because("key_absent_graph")]
 
     def _of_jax(self, call: CompiledCall) -> tuple[CacheOutcome, list[Reason]] | None:
         name = "jax", bare_name(call.told)
@@ -333,7 +331,7 @@ def _lines(watched: Watched, judge: _Judge, owners: Sequence[str]) -> list[Check
     """Return what became of the calls of each line and function."""
     groups: dict[tuple[str, ...], list[tuple[CompiledCall, CacheOutcome, list[Reason]]]] = {}
     for call in (one for trace in watched.processes for one in trace.calls):
-        found = judge.outcome(call) if _OWNERS[call.framework] in owners else None
+        found = judge.outcome(call) if _owner(call.framework) in owners else None
         if found is not None:
             at = call.site or call.definition or SourceLine("", 0, "")
             key = at.path, str(at.line), call.framework, call.name
@@ -361,6 +359,10 @@ def _line(
     )
 
 
+def _owner(framework: str) -> str:
+    return modes.readable()[framework].name
+
+
 def _by_name(programs: Sequence[KeptProgram]) -> dict[tuple[str, str], list[KeptProgram]]:
     found: dict[tuple[str, str], list[KeptProgram]] = defaultdict(list)
     for one in programs:
@@ -373,7 +375,7 @@ def _elsewhere(watched: Watched, settings: Mapping[str, str]) -> dict[str, str]:
     found = {}
     for row in (one for trace in watched.processes for one in trace.rows_of(DebugSettings)):
         for framework, folder in row.caches.items():
-            ours = settings.get(_VARIABLES[_OWNERS[framework]])
+            ours = settings.get(modes.readable()[framework].variable)
             if ours is not None and os.path.realpath(folder) != os.path.realpath(ours):
                 found[framework] = folder
     return found
@@ -382,6 +384,6 @@ def _elsewhere(watched: Watched, settings: Mapping[str, str]) -> dict[str, str]:
 def _kept_from_s() -> float:
     """Return the seconds of compiling from which JAX keeps a program, as the user has set them."""
     try:
-        return float(os.environ.get(_KEPT_FROM, _KEPT_FROM_S))
+        return float(os.environ.get(_KEPT_FROM, KEPT_FROM_S))
     except ValueError:
-        return _KEPT_FROM_S
+        return KEPT_FROM_S

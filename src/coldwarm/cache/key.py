@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import coldwarm
 from coldwarm.cache.check import look
+from coldwarm.caches import modes
 from coldwarm.contracts.cache import CacheKey
 from coldwarm.errors import UsageError
 from coldwarm.report.sentences import words
@@ -66,16 +67,15 @@ def _asked(name: str, python: str) -> dict[str, str] | None:
     Raises:
         UsageError: it is, and cannot be asked.
     """
+    owner = modes.readable()[name]
     with temporary.made() as folder:
         kept = folder / "kept"
         kept.mkdir()
         variables = {
             **os.environ,
-            "JAX_COMPILATION_CACHE_DIR": str(kept),
-            "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
-            "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
-            # Else the path of the folder would be one of the options.
-            "JAX_PERSISTENT_CACHE_ENABLE_XLA_CACHES": "none",
+            owner.variable: str(kept),
+            **owner.keeps_quick,
+            **owner.moves,  # else the path of the folder would be one of the options
         }
         line = [python, str(_PROBES / f"ask_{name}.py")]
         try:

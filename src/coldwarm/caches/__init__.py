@@ -45,6 +45,12 @@ class Owner:
     of the owner itself. Without any the cache cannot be moved so."""
     variables: Mapping[str, str] = field(default_factory=dict)
     """What is set besides; an empty one is unset."""
+    of_framework: str = ""
+    """The framework that keeps it; empty: it is named like it."""
+    keeps_quick: Mapping[str, str] = field(default_factory=dict)
+    """Variables with which what compiles quickly is kept, too."""
+    moves: Mapping[str, str] = field(default_factory=dict)
+    """Variables with which it is found at another path than it was filled at."""
     configured: Mapping[str, str] = field(default_factory=dict)
     """Where a program can move it while it runs: by module and name, as ``jax:config.name``, the
     variable that it begins with."""
@@ -63,6 +69,16 @@ class Owner:
     """Whether libraries may keep it in a process's home instead."""
     kept_by_default: Callable[[CacheEvidence], Literal["all", "some", "none"] | None] | None = None
     """Say how much of what a process compiled is kept so; without it all is."""
+
+    @property
+    def framework(self) -> str:
+        """The framework that keeps it."""
+        return self.of_framework or self.name
+
+    @property
+    def variable(self) -> str:
+        """The variable that names the folder of its programs."""
+        return next(iter(self.folders))
 
     @property
     def limitations(self) -> list[Reason]:

@@ -43,6 +43,8 @@ def differences(kept: KeptProgram, now: KeptProgram) -> list[Reason]:
     What was compiled with other options, or for another processor, has other operations by that,
     so that nothing is said of these; and another processor may be what an option has chosen.
     """
+    if kept.components or now.components:
+        return _components(kept, now)
     found = [*_of_version(kept, now), *_of_options(kept, now)]
     found = found or [*_of_processor(kept, now)]
     if found:
@@ -51,6 +53,40 @@ def differences(kept: KeptProgram, now: KeptProgram) -> list[Reason]:
         return [because("key_program")]
     known = "program" in kept.parts and "program" in now.parts
     return [because("key_unknown" if known else "key_untold")]
+
+
+def _components(kept: KeptProgram, now: KeptProgram) -> list[Reason]:
+    """Return what differs between two programs whose keys are kept part by part.
+
+    Another version has other settings, and other settings make another graph: the cause is told.
+    """
+    names = sorted({*kept.components, *now.components})
+    differing = [one for one in names if kept.components.get(one) != now.components.get(one)]
+    if not kept.components or not now.components or not differing:
+        return [because("key_untold")]
+    if _VERSION in differing:
+        return [because("key_build", framework="PyTorch")]
+    settings = [one for one in differing if one.partition("[")[0] not in _GRAPH]
+    if not settings:
+        return [because("key_program")]
+    found = []
+    for name in settings[:_MOST_OPTIONS]:
+        values = {
+            side: _shown(one.options.get(name)) for side, one in (("kept", kept), ("now", now))
+        }
+        found.append(because("key_setting", setting=_setting(name), **values))
+    return found
+
+
+_VERSION, _GRAPH = "torch_version", {"gm", "example_inputs"}
+_INDUCTOR = "inductor_config["
+
+
+def _setting(name: str) -> str:
+    """Return a part of a key as a program would set it, as far as that is known."""
+    if name.startswith(_INDUCTOR):
+        return f"torch._inductor.config.{name.removeprefix(_INDUCTOR).rstrip(']')}"
+    return name
 
 
 def _of_version(kept: KeptProgram, now: KeptProgram) -> Iterable[Reason]:

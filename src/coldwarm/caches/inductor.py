@@ -8,14 +8,16 @@ exist, because Python silently goes back to the machine's own where it does not.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from coldwarm.caches import Owner, judge, refuted
-from coldwarm.caches.kept import KeptProgram
+from coldwarm.caches.kept import KeptProgram, pickled_texts
 from coldwarm.contracts.answer import CacheSetting
 from coldwarm.contracts.base import FILLED
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from coldwarm.contracts.base import CacheMode
@@ -41,14 +43,22 @@ _OFF = (
     "TORCHINDUCTOR_BUNDLED_AUTOTUNE_REMOTE_CACHE",
     "TORCH_DYNAMO_AUTOMATIC_DYNAMIC_REMOTE_PGO",
 )
-_GRAPHS = ("fxgraph", "aotautograd")
+GRAPHS = _NAME, "fxgraph"
+"""The owner and name of the entries that Inductor looks for."""
+_GRAPHS = (GRAPHS[1], "aotautograd")
 """Folders of entries, each in a folder of the name of its key."""
+_MOST_BYTES = 2**24
+_COMPONENT = re.compile(r"\[([a-z2-7]{40,})\] (\w+(?:\[[^\]]*\])?): (.*)", re.DOTALL)
+"""A part of the key of an entry, which is kept in it: its hash, its name, and its value."""
+_OPERATION = re.compile(r"torch\.ops\.\w+\.(\w+)")
+_ARRAY = re.compile(r"dtype=torch\.(\w+), shape=torch\.Size\((\[[^\]]*\])\)")
+_MOST_SHOWN, _LONGEST_VALUE = 4, 60
 
 
 def _read(root: Path, path: Path) -> list[KeptProgram] | None:
     """Return an entry of a graph, or a file of machine code that one needs.
 
-    The entries are pickles: which program one is of cannot be told without running it.
+    The entries are pickles, of which the texts alone are read. The parts of its key are among them.
     """
     inside, suffix = path.relative_to(root).parts[:-1], path.suffix.lstrip(".")
     name = next((one for one in _GRAPHS if one in inside), None)
@@ -59,16 +69,43 @@ def _read(root: Path, path: Path) -> list[KeptProgram] | None:
         status = path.stat()
     except OSError:
         return []  # gone in the meantime
+    components = _components(path, status.st_size) if name in _GRAPHS else {}
     return [
         KeptProgram(
             owner=_NAME,
             path=str(path.relative_to(root)),
+            parts=_shown(components),
+            components={name: digest for name, (digest, _) in components.items()},
+            options={name: value[:_LONGEST_VALUE] for name, (_, value) in components.items()},
             name=name,
             key=path.parent.name if name in _GRAPHS else path.stem,
             n_bytes=status.st_size,
             modified_s=status.st_mtime,
         )
     ]
+
+
+def _components(path: Path, n_bytes: int) -> dict[str, tuple[str, str]]:
+    """Return the parts of an entry's key: by name, the hash and the value; empty: it has none."""
+    try:
+        texts = pickled_texts(path.read_bytes()) if n_bytes <= _MOST_BYTES else []
+    except (OSError, ValueError):
+        return {}
+    found = filter(None, map(_COMPONENT.fullmatch, texts))
+    return {name: (digest, value) for digest, name, value in (one.groups() for one in found)}
+
+
+def _shown(components: Mapping[str, tuple[str, str]]) -> dict[str, str]:
+    """Return the operations of a graph, and the types and shapes that it was made for."""
+    graph = components.get("gm", ("", ""))[1]
+    values = [value for name, (_, value) in components.items() if name.startswith("example_inputs")]
+    arrays = [f"{kind}{shape}" for kind, shape in _ARRAY.findall("\n".join(values))]
+    told = {"operations": dict.fromkeys(_OPERATION.findall(graph)), "types": dict.fromkeys(arrays)}
+    return {
+        name: ", ".join([*found][:_MOST_SHOWN]) + " …" * (len(found) > _MOST_SHOWN)
+        for name, found in told.items()
+        if found
+    }
 
 
 def _judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgement:
@@ -117,6 +154,7 @@ OWNER = Owner(
         "inductor_preprocessor": "inductor: a filled cache still runs the C++ preprocessor and a"
         " test of vector instructions",
     },
+    of_framework="torch",
     of_function=2,
     holds_programs=True,
     read=_read,

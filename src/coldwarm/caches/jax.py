@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from coldwarm.contracts.observation import CacheEvidence, Judgement
 
 _NAME = "jax"
-_KEEP_ALL = {
+_KEEPS_QUICK = {
     "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
     "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
-    "JAX_PERSISTENT_CACHE_ENABLE_XLA_CACHES": "all",
 }
+_XLA_CACHES = "JAX_PERSISTENT_CACHE_ENABLE_XLA_CACHES"
+_KEEP_ALL = {**_KEEPS_QUICK, _XLA_CACHES: "all"}
 _SURELY_NOT_KEPT_S = 0.5
 """Half of the compile time from which JAX keeps a program by itself: no other run comes near it."""
 
@@ -86,6 +87,8 @@ OWNER = Owner(
         "JAX_COMPILATION_CACHE_MAX_SIZE": "-1",
     },
     configured={"jax:config.jax_compilation_cache_dir": "JAX_COMPILATION_CACHE_DIR"},
+    keeps_quick=_KEEPS_QUICK,
+    moves={_XLA_CACHES: "none"},  # their path is a part of the key up to JAX 0.10
     has_default=True,
     kept_by_default=_kept_by_default,
     judge=_judge,

@@ -47,6 +47,9 @@ class KeptProgram:
     """What it was made for, by name, as far as the file tells."""
     options: Mapping[str, str] = field(default_factory=dict)
     """Options of the compiler that it was made with."""
+    components: Mapping[str, str] = field(default_factory=dict)
+    """Hashes of the parts of its key, by name, where they are kept with it; ``options`` has their
+    values."""
     fault: Reason | None = None
     """Why it cannot be read."""
 

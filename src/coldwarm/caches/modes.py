@@ -67,6 +67,11 @@ def of_programs() -> list[Owner]:
     return [one for one in owners().values() if one.holds_programs]
 
 
+def readable() -> dict[str, Owner]:
+    """Return, by framework, the owners whose caches can be read."""
+    return {one.framework: one for one in of_programs() if one.read is not None}
+
+
 def of_functions() -> tuple[str, ...]:
     """Return the caches that a user's own function may have."""
     found = [(one.of_function, name) for name, one in owners().items() if one.of_function]

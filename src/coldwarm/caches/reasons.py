@@ -19,6 +19,8 @@ _DIFFERING = {
     "key_processor": "it was compiled for the processor {kept}, and is now compiled for {now}",
     "key_features": "it was compiled for a processor with other features: {feature_names}",
     "key_version": "it was kept by {framework} {kept}, and this is {now}",
+    "key_setting": "a setting of torch.compile differs: {setting} was {kept}, and is now {now}",
+    "key_build": "it was kept by another build or version of {framework}",
     "key_program": "the program is another one: its code, the shapes or types of its arguments, or"
     " a setting that changes what is computed",
     "key_unknown": "its operations, options and processor are the same, so that the key differs in"
@@ -31,8 +33,8 @@ _DIFFERING = {
     "key_never_written": "JAX has not kept it here: it calls back into Python, or the program sets"
     " what is kept",
     "key_absent": "no program of this name lies there",
-    "key_absent_graph": "no graph with this key lies there; PyTorch does not tell of which program"
-    " a graph is",
+    "key_absent_graph": "no graph with this key lies there, and what lies there does not tell in"
+    " what the key differs",
 }
 _ADVICE = {
     "key_folder": "use it at the same path, or fill and use it with"
@@ -45,6 +47,8 @@ _ADVICE = {
     " XLA_FLAGS=--xla_cpu_max_isa=AVX2 in both places",
     "key_version": "fill it again with the version that uses it",
     "key_options": "fill it again with the version that uses it",
+    "key_build": "fill it again with the version that uses it",
+    "key_setting": "set it as it was when the cache was filled, or fill the cache again",
     "key_unknown": "fill it again with the version and the settings that use it",
     "key_untold": "fill it again where it is used",
     "key_program": "fill it again with the program that uses it",

@@ -34,9 +34,8 @@ Exit status of every command:
 3  a measurement failed, or a file is damaged or cannot be written
 4  nothing valid was measured, or there is nothing to compare
 
-The options below may also follow a command. COLDWARM_BENCH_ROUNDS=5 in the environment, or
-rounds = 5 in pyproject.toml ([tool.coldwarm.bench]), sets an option, too; see
-docs/how-to/install.md.
+The options below may also follow a command. COLDWARM_BENCH_ROUNDS=5, or rounds = 5 in
+pyproject.toml, sets an option, too; see docs/how-to/install.md.
 """
 _PANELS = {
     "Measure": {
@@ -49,6 +48,7 @@ _PANELS = {
     "Read results": {
         "show": "Show a finished result: its answer, its table, its caveats.",
         "compare": "Compare result B with result A: faster, slower, same or undecided.",
+        "history": "Keep the results of many commits, and see where figures changed.",
         "plan": "Compute what a job will cost with each candidate.",
         "report": "Write results as a page, a document or pictures.",
         "export": "Export a result to another tool's format.",

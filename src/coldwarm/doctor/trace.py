@@ -795,6 +795,11 @@ class ProcessTrace:
         return next(iter(self.rows_of(_ProcessRow)), _ProcessRow(at_s=0.0))
 
     @property
+    def first_framework(self) -> str:
+        """Return the framework of findings that are of no framework's."""
+        return next((row.name for row in self.rows_of(Framework)), "jax")
+
+    @property
     def main_thread(self) -> int:
         """The thread that the process began with, as far as it is known."""
         if self.process.thread is not None:

@@ -27,7 +27,7 @@ _SPANS = {
     _COMPILE: "compile_s",
 }
 _now_s = time.perf_counter  # as it was before the user's program
-_KEPT_FROM_S = 1.0
+KEPT_FROM_S = 1.0
 """``jax_persistent_cache_min_compile_time_secs`` as JAX has it by itself."""
 _RETRIEVAL = "/jax/compilation_cache/cache_retrieval_time_sec"
 _REQUEST = "/jax/compilation_cache/compile_requests_use_cache"
@@ -99,7 +99,7 @@ class JaxWatch(Watch):
                 self._hit = False
                 self.compiles += not hit
                 self._keep_name(str(details.get("fun_name", "")))
-                self.quick_compiles += not hit and seconds < _KEPT_FROM_S
+                self.quick_compiles += not hit and seconds < KEPT_FROM_S
                 self.longest_compile_s = max(self.longest_compile_s, 0.0 if hit else seconds)
 
     def _keep_name(self, name: str) -> None:

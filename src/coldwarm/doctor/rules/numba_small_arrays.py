@@ -8,11 +8,12 @@ source of functions that were compiled, and sizes that were given.
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
-from coldwarm.doctor.source_code import called
+from coldwarm.doctor.source_code import called, variables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,16 +27,23 @@ _REASONS = {
     "doctor_small_arrays": "each turn of this loop of {function}, which is compiled, makes"
     " at least {n_arrays:# array} of {n_elements:# number}; about {spent_s:time} were spent in"
     " calls of it",
+    "doctor_small_product": "each turn of this loop of {function}, which is compiled, multiplies"
+    " matrices of {n_rows:# row} with {call}, which makes an array and calls BLAS for a few"
+    " numbers; about {spent_s:time} were spent in calls of {caller}",
 }
 _ADVICE = {
     "doctor_small_arrays": "write it number by number, such as dx = x[i, 0] - x[j, 0], or make one"
     " array before the loop and fill it",
+    "doctor_small_product": "write the product as loops over its few numbers, into an array that is"
+    " made once",
 }
 _CHANGES = {"numba-small-arrays": "make no arrays in the innermost loop"}
 _FEW = 8
 """Most numbers of a small array."""
 _FEWEST = 2
 """Arrays in a turn."""
+_FEW_ROWS = 4
+"""Most rows of a small matrix."""
 _MAKERS = {"zeros", "empty", "ones", "full", "array", "zeros_like", "empty_like"}
 _LOOPS = (ast.For, ast.While)
 _NUMPY = {"np", "numpy"}
@@ -74,6 +82,88 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
                 framework="numba",
                 no_figure=because("doctor_depends"),
             )
+    yield from _products(trace)
+
+
+def _products(trace: ProcessTrace) -> Iterator[Finding]:
+    """Name products of small matrices in loops, also of functions that a dear one calls."""
+    done: set[int] = set()
+    for call, function, spent_s in dear_functions(trace):
+        for path, inner in _reached(trace, call.function.path or "", function):
+            found = None if id(inner) in done else _small_product(inner)
+            done.add(id(inner))
+            if found is not None:
+                says = because(
+                    "doctor_small_product",
+                    function=inner.name,
+                    n_rows=found[1],
+                    call=_written(found[0]),
+                    caller=call.name,
+                    spent_s=spent_s,
+                )
+                site = trace.line_at(path, found[0].lineno)
+                figure = because("doctor_depends")
+                yield trace.finding(
+                    "numba-small-arrays", site, says, framework="numba", no_figure=figure
+                )
+
+
+def _reached(trace: ProcessTrace, path: str, function: Function) -> Iterator[tuple[str, Function]]:
+    """Yield a function, and those of the program that it calls by a name which one alone has."""
+    by_name: dict[str, list[tuple[str, Function]]] = defaultdict(list)
+    for file in trace.sources.paths:
+        for node in trace.sources.nodes(file):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                by_name[node.name].append((file, node))
+    left, seen = [(path, function)], {function.name}
+    while left:
+        one = left.pop()
+        yield one
+        for node in ast.walk(one[1]):
+            called_by = node.func if isinstance(node, ast.Call) else None
+            name = called_by.id if isinstance(called_by, ast.Name) else ""
+            if name not in seen and len(by_name[name]) == 1:
+                seen.add(name)
+                left += by_name[name]
+
+
+def _written(product: ast.Call | ast.BinOp) -> str:
+    return ast.unparse(product.func) if isinstance(product, ast.Call) else "@"
+
+
+def _small_product(function: Function) -> tuple[ast.Call | ast.BinOp, int] | None:
+    """Return a product in a loop one of whose matrices the function makes, and its rows."""
+    rows = {}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            n = _rows(node.value)
+            rows.update({name: n for one in node.targets for name in variables(one) if n})
+    for loop, _ in loops(function, 0):
+        for node in ast.walk(loop):
+            sides = []
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+                sides = [node.left, node.right]
+            elif isinstance(node, ast.Call) and ast.unparse(node.func) in {"np.dot", "numpy.dot"}:
+                sides = node.args
+            known = [rows[one.id] for one in sides if isinstance(one, ast.Name) and one.id in rows]
+            if known and isinstance(node, (ast.Call, ast.BinOp)):
+                return node, known[0]
+    return None
+
+
+def _rows(made: ast.Call) -> int:
+    """Return the rows of a square matrix that is written out and small; else 0."""
+    name, first = ast.unparse(made.func), made.args[0] if made.args else None
+    match first:
+        case ast.Constant(value=int(n)) if name in {"np.eye", "np.identity"}:
+            pass
+        case ast.Tuple(elts=[ast.Constant(value=int(n)), ast.Constant(value=int(m))]) if n == m:
+            pass
+        case ast.List(elts=[ast.List(elts=inner), *_] as outer) if len(inner) == len(outer):
+            n = len(outer)
+        case _:
+            return 0
+    return n if n <= _FEW_ROWS else 0
 
 
 def dear_functions(trace: ProcessTrace) -> Iterator[tuple[CompiledCall, Function, float]]:

@@ -6,20 +6,21 @@ How long it took is known from looks at the program, and what it was from the fu
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from math import prod
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
-from coldwarm.doctor.source_code import called
+from coldwarm.doctor.source_code import called, extent
 from coldwarm.doctor.written_values import sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from coldwarm.contracts.doctor import Finding
-    from coldwarm.doctor.trace import CompiledCall, ProcessTrace, SourceLine
+    from coldwarm.doctor.trace import CompiledCall, HeldArray, ProcessTrace, SourceLine
 
 
 _REASONS = {
@@ -39,6 +40,10 @@ _REASONS = {
     "doctor_jacobian": "SciPy gets no Jacobian here and estimates it by finite differences: for"
     " each one it calls {function} once more per parameter; about {spent_s:time} were spent in this"
     " call",
+    "doctor_distribution": "this loop calls {call} of SciPy for one number at a time, and each call"
+    " checks and prepares all that it could be given; about {spent_s:time} were spent at this line",
+    "doctor_entries": "this loop sets entries of a sparse matrix of SciPy's one by one; about"
+    " {spent_s:time} were spent at this line",
 }
 _ADVICE = {
     "doctor_jacobian": "give it jac=jax.jit(jax.jacfwd(f))",
@@ -51,6 +56,10 @@ _CHANGES = {
     " num_workers=0, where the data are in memory",
     "dataloader-wait": "where all data are in memory, take whole batches by index, such as"
     " x[order[i : i + n]]; else use more workers, and keep them with persistent_workers=True",
+    "distribution-per-number": "give it all numbers in one array; or write the density out, with"
+    " what does not change computed once",
+    "sparse-by-entry": "collect rows, columns and values in arrays, and make the matrix of them"
+    " once: scipy.sparse.coo_array((values, (rows, columns)))",
     "finite-differences": "give it jac=jax.jit(jax.grad(f)), or jac=True with"
     " jax.jit(jax.value_and_grad(f))",
 }
@@ -67,6 +76,9 @@ _WAITS, _WAITS_ANEW = 0.25, 0.1
 starts workers of its own."""
 _FEWEST = 4
 """Parameters."""
+_DISTRIBUTION, _SPARSE = "scipy.rv_", re.compile(r"scipy\..*\.__[gs]etitem__")
+"""What runs where a distribution is called, and an entry of a sparse matrix is read or set."""
+_TO_NUMBER = frozenset(("float", "int", "len", "abs", "min", "max"))
 _USES = {
     "minimize": (4, 3, {"cg", "bfgs", "l-bfgs-b", "tnc", "slsqp", ""}),
     "root": (4, 3, {"hybr", "lm", ""}),
@@ -85,6 +97,7 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     yield from _waits(trace)
     yield from _differences(trace)
     yield from _differences_of_torch(trace)
+    yield from _number_by_number(trace)
 
 
 def _restarts(trace: ProcessTrace) -> Iterator[Finding]:
@@ -244,6 +257,111 @@ def _takes_differences(call: ast.Call) -> bool:
         and isinstance(method, ast.Constant)
         and str(method.value).lower() in methods
     )
+
+
+def _number_by_number(trace: ProcessTrace) -> Iterator[Finding]:
+    """Name calls of SciPy's for one number, or one entry, in a loop."""
+    found: dict[tuple[SourceLine, str], float] = defaultdict(float)
+    for spot, seconds in trace.spent:
+        site = spot.stack[0]
+        if trace.sources.loop(site.path, site.line) is None:
+            continue
+        if spot.below.startswith(_DISTRIBUTION):
+            found[site, spot.below.rpartition(".")[2]] += seconds
+        elif _SPARSE.fullmatch(spot.below):
+            found[site, ""] += seconds
+    for (site, method), seconds in found.items():
+        says, pattern = None, ""
+        if not trace.is_worth(seconds):
+            continue
+        if not method and _sets_one(trace, site):
+            says, pattern = because("doctor_entries", spent_s=seconds), "sparse-by-entry"
+        elif method and (call := _of_one_number(trace, site, method)) is not None:
+            pattern = "distribution-per-number"
+            written = ast.unparse(call.func)
+            says = because("doctor_distribution", call=written, spent_s=seconds)
+        if says is not None:
+            framework = trace.first_framework
+            yield trace.finding_of_seconds(pattern, site, says, framework=framework)
+
+
+def _sets_one(trace: ProcessTrace, site: SourceLine) -> bool:
+    """Say whether a line sets one entry of something, at places that are numbers."""
+    statement = trace.sources.statement(site.path, site.line)
+    targets: list[ast.expr] = []
+    if isinstance(statement, ast.Assign):
+        targets = statement.targets
+    elif isinstance(statement, ast.AugAssign):
+        targets = [statement.target]
+    return any(
+        isinstance(one, ast.Subscript)
+        and isinstance(one.slice, ast.Tuple)
+        and all(_is_number(trace, site, place) for place in one.slice.elts)
+        for one in targets
+    )
+
+
+def _of_one_number(trace: ProcessTrace, site: SourceLine, method: str) -> ast.Call | None:
+    """Return the call of a distribution's method at a line, where it is given numbers alone."""
+    for call in trace.sources.calls_at(site.path, site.line):
+        given = [*call.args, *(one.value for one in call.keywords)]
+        if called(call) == method and given:
+            return call if all(_is_number(trace, site, one) for one in given) else None
+    return None
+
+
+def _is_number(trace: ProcessTrace, site: SourceLine, node: ast.expr) -> bool:
+    """Say whether the source tells that an expression is one number."""
+    parts: list[ast.expr] | None = None
+    match node:
+        case ast.Constant():
+            parts = []
+        case ast.UnaryOp(operand=operand):
+            parts = [operand]
+        case ast.BinOp(left=left, right=right):
+            parts = [left, right]
+        case ast.Call():
+            name = ast.unparse(node.func)
+            return name in _TO_NUMBER or name.startswith("math.")
+        case ast.Subscript(value=value, slice=place):
+            array = trace.held_at(site.path, site.line).get(ast.unparse(value))
+            places = place.elts if isinstance(place, ast.Tuple) else [place]
+            parts = places if array is not None and len(places) == len(array.shape) else None
+        case ast.Name():
+            return node.id in _turning_numbers(trace, site)
+    return parts is not None and all(_is_number(trace, site, one) for one in parts)
+
+
+def _turning_numbers(trace: ProcessTrace, site: SourceLine) -> set[str]:
+    """Return the variables of the loops around a line that are one number in each turn."""
+    held = trace.held_at(site.path, site.line)
+    found: set[str] = set()
+    for loop in trace.sources.nodes(site.path):
+        reach = extent(loop) if isinstance(loop, ast.For) else None
+        if isinstance(loop, ast.For) and reach is not None and reach[0] <= site.line <= reach[1]:
+            found |= {name for name, given in _pairs(loop.target, loop.iter) if _has(held, given)}
+    return found
+
+
+def _pairs(target: ast.expr, given: ast.expr) -> Iterator[tuple[str, ast.expr | None]]:
+    """Yield the variables of a loop, and what each goes through; ``None``: it counts."""
+    name = ast.unparse(given.func) if isinstance(given, ast.Call) else ""
+    arguments = given.args if isinstance(given, ast.Call) else []
+    match target:
+        case ast.Tuple(elts=[ast.Name(id=number), inner]) if name == "enumerate" and arguments:
+            yield number, None
+            yield from _pairs(inner, arguments[0])
+        case ast.Tuple(elts=elements) if name == "zip" and len(elements) == len(arguments):
+            for one, through in zip(elements, arguments, strict=True):
+                yield from _pairs(one, through)
+        case ast.Name(id=number):
+            yield number, None if name == "range" else given
+
+
+def _has(held: Mapping[str, HeldArray], given: ast.expr | None) -> bool:
+    """Say whether each turn takes one number of what it goes through."""
+    array = held.get(ast.unparse(given)) if given is not None else None
+    return given is None or (array is not None and len(array.shape) == 1)
 
 
 RULE = Rule(

@@ -20,7 +20,6 @@ from coldwarm.doctor.source_code import (
     variables,
 )
 from coldwarm.doctor.tensor_names import given_to
-from coldwarm.doctor.trace import Framework
 from coldwarm.doctor.written_values import sizes
 
 if TYPE_CHECKING:
@@ -48,6 +47,10 @@ _REASONS = {
     " it anew; about {spent_s:time} were spent at this line",
     "doctor_solved": "{call} factors `{matrix}`, {n_rows} by {n_columns}, in each call, and that"
     " stays the same",
+    "doctor_factored": "{call} factors `{matrix}` in each turn of a loop, and that stays the same;"
+    " about {spent_s:time} were spent at this line",
+    "doctor_factored_sparse": "{call} factors `{matrix}` in each turn of a loop, and that stays the"
+    " same; about {spent_s:time} were spent at this line",
     "doctor_covariance": "{call} factors {argument_names:list} each time that it is made, and that"
     " stays the same; about {spent_s:time} were spent at this line",
     "doctor_value_again": "{function} and {gradient} are called with the same arguments: what"
@@ -65,6 +68,10 @@ _ADVICE = {
     "doctor_solved": "factor it once, with scipy.linalg.lu_factor or cho_factor of the same"
     " framework (torch.linalg.lu_factor, torch.linalg.cholesky), and use lu_solve, cho_solve or"
     " torch.cholesky_solve in each turn",
+    "doctor_factored": "factor it once, with scipy.linalg.lu_factor or cho_factor, and use lu_solve"
+    " or cho_solve in each turn",
+    "doctor_factored_sparse": "factor it once, lu = scipy.sparse.linalg.splu(matrix.tocsc()), and"
+    " use lu.solve(b) in each turn",
     "doctor_rows_of": "give it vectorize=True, or use torch.func.jacrev or jacfwd",
     "doctor_grows": "collect the parts in a list and join them once with torch.stack or torch.cat,"
     " or write into a tensor of full length",
@@ -134,7 +141,7 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     for site, seconds in spent.items():
         if site in looped and trace.is_worth(seconds):
             one = _Seen(site, seconds)
-            for found in (_grows, _collects, _kept_graphs, _constants):
+            for found in (_grows, _collects, _kept_graphs, _constants, _factors_again):
                 yield from found(trace, one)
         if trace.is_worth(seconds):
             yield from _rows(trace, _Seen(site, seconds))
@@ -163,7 +170,7 @@ def _collects(trace: ProcessTrace, seen: _Seen) -> Iterator[Finding]:
     for call in trace.sources.calls_at(site.path, site.line):
         if (name := ast.unparse(call.func)) in _COLLECTS:
             says = because("doctor_collects", call=name, spent_s=seen.seconds)
-            framework = next((row.name for row in trace.rows_of(Framework)), "jax")
+            framework = trace.first_framework
             yield trace.finding_of_seconds("collected-in-loop", site, says, framework=framework)
 
 
@@ -279,6 +286,27 @@ def _constants(trace: ProcessTrace, seen: _Seen) -> Iterator[Finding]:
             framework = "torch" if _uses(trace, site.path, "torch") else "jax"
             yield trace.finding_of_seconds("constant-recomputed", site, says, framework=framework)
             return
+
+
+def _factors_again(trace: ProcessTrace, seen: _Seen) -> Iterator[Finding]:
+    """Name a matrix that NumPy or SciPy factors in each turn, where it stays the same."""
+    site = seen.site
+    for call in trace.sources.calls_at(site.path, site.line):
+        first = ast.unparse(call.func).partition(".")[0]
+        module = trace.sources.imported_from(site.path, first).partition(".")[0]
+        is_sparse = called(call) == "spsolve"
+        is_theirs = first in _OF_THE_HOST or module in _OF_THE_HOST
+        if not call.args or not (is_sparse or (called(call) in _SOLVES and is_theirs)):
+            continue
+        matrix = call.args[0]
+        if isinstance(matrix, (ast.Name, ast.Attribute)) and _is_constant(
+            trace, site, ast.unparse(matrix)
+        ):
+            code = "doctor_factored_sparse" if is_sparse else "doctor_factored"
+            told = {"call": ast.unparse(call.func), "matrix": ast.unparse(matrix)}
+            says = because(code, spent_s=seen.seconds, **told)
+            framework = trace.first_framework
+            yield trace.finding_of_seconds("constant-recomputed", site, says, framework=framework)
 
 
 def _solved_again(trace: ProcessTrace) -> Iterator[Finding]:

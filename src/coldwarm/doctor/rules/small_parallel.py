@@ -62,7 +62,7 @@ def _calls(
     """Yield where a loop of Python's calls a function whose threads have little to do."""
     loops = [one for one in ast.walk(function) if _is_prange(one)]
     n_turns = [_few_turns(function, one, known) for one in loops]
-    if not _is_parallel(trace, function) or not loops or None in n_turns:
+    if not is_parallel(trace, function) or not loops or None in n_turns:
         return
     places = [one for one in trace.places_of("numba") if one.name == call.short_name]
     for place in places:
@@ -101,7 +101,7 @@ def _repeated(
     serial loop of it calls.
     """
     known = _known(call.given or {})
-    if _is_parallel(trace, function):
+    if is_parallel(trace, function):
         yield call.function.path or "", function, known, True
     inside = [one for one in _calls_in(function) if _is_within(function, one)]
     yield from _reached(trace, function, known, inside)
@@ -121,7 +121,7 @@ def _reached(
                 continue
             for call in (one for one in calls if called(one) == other.name):
                 passed = _passed(function, known, other, call)
-                if _is_parallel(trace, other):
+                if is_parallel(trace, other):
                     yield path, other, passed, False
                 elif depth:
                     yield from _reached(trace, other, passed, _calls_in(other), depth - 1)
@@ -147,16 +147,16 @@ def _passed(
     return found
 
 
-def _is_parallel(trace: ProcessTrace, function: Function) -> bool:
+def is_parallel(trace: ProcessTrace, function: Function) -> bool:
     """Say whether a function is compiled with ``parallel=True``, by its decorators."""
     return any(
         isinstance(one, ast.Call)
         and any(k.arg == "parallel" and ast.unparse(k.value) == "True" for k in one.keywords)
-        for one in _decorators(trace, function)
+        for one in decorators(trace, function)
     )
 
 
-def _decorators(trace: ProcessTrace, function: Function) -> list[ast.expr]:
+def decorators(trace: ProcessTrace, function: Function) -> list[ast.expr]:
     """Return the decorators of a function; for one with a name of the program's, what it is.
 
     That is a call whose result was given the name, or which ``partial`` has put off.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from coldwarm.caches import HOME, listing
+from coldwarm.caches import HOME, listing, modes
 from coldwarm.contracts.base import EMPTY, FILLED, WARM
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.contracts.result import OwnCandidate
@@ -171,11 +171,7 @@ def _sharing(inspected: Sequence[Inspected]) -> Iterator[tuple[list[str], list[s
             name for name in loaded if not all(each[name].compiles for each in counters)
         )
         if len({one.target.name for one in members}) > 1 and spared:
-            yield [one.target.label for one in members], [_LOADED_BY.get(n, n) for n in spared]
-
-
-_LOADED_BY = {"inductor": "torch"}
-"""By a cache that is not named like it, the framework."""
+            yield [one.target.label for one in members], [modes.owner(n).framework for n in spared]
 
 
 def _tell_short_budget(

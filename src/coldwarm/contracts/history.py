@@ -1,0 +1,123 @@
+"""Many runs in one folder: their figures, and from which run on one of them is another."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from coldwarm.contracts.base import Count, Difference, MetricKind, NotNegative, Positive, Record
+
+
+class HistoryFigure(Record, frozen=True, kw_only=True):
+    """A figure of a run, and how many times that of its baseline in the same run it is."""
+
+    case: str
+    metric: str
+    kind: MetricKind
+    value: NotNegative
+    """Seconds or bytes: the median of the processes."""
+    baseline: str | None = None
+    """The case that it is held against; ``None``: it is the baseline, or the run has none."""
+    ratio: Positive | None = None
+    low: Positive | None = None
+    high: Positive | None = None
+    confidence: float | None = None
+    """Confidence of the bounds of the ratio."""
+
+
+class HistoryRun(Record, frozen=True, kw_only=True):
+    """A run of a history in few numbers. The files of the run lie beside it."""
+
+    schema_version: Literal["coldwarm.history_run.v1"] = "coldwarm.history_run.v1"
+    run_id: str
+    started_at: str
+    commit: str | None
+    """Of the program that was measured; ``None``: nobody said."""
+    machine: str
+    """A hash of processor, cores, memory, virtualization and GPUs: figures are held against those
+    of the same machine."""
+    machine_name: str
+    software: dict[str, str]
+    """Versions of what may change figures: frameworks, interpreter, kernel."""
+    figures: list[HistoryFigure]
+
+
+class RunOfChange(Record, frozen=True, kw_only=True):
+    """A run at either side of a change."""
+
+    run_id: str
+    started_at: str
+    commit: str | None = None
+
+
+class HistoryChange(Record, frozen=True, kw_only=True):
+    """A figure that is another one from a run on, and stays so.
+
+    ``ratio`` is what it is from there on over what it was before: above 1 is slower, or more.
+    """
+
+    case: str
+    metric: str
+    kind: MetricKind
+    baseline: str | None
+    machine: str
+    ratio: Positive
+    low: Positive
+    high: Positive
+    """Bounds of the ratio at 95 %."""
+    before: RunOfChange
+    """The last run in which it was as before."""
+    after: RunOfChange
+    """The first run in which it is another."""
+    earliest: RunOfChange
+    """The first run that may be that one, with about 95 %."""
+    latest: RunOfChange
+    """The last such run."""
+    n_before: Count
+    """Runs between the change before it and this one."""
+    n_after: Count
+    """Runs between this change and the next one."""
+    n_since: Count
+    """Runs from this change to the newest one."""
+    software: list[Difference] = []
+    """What differs between the runs at both sides."""
+    fails_beyond: float | None = None
+    """The limit that it exceeds; ``None``: none."""
+
+
+class HistoryCheck(Record, frozen=True, kw_only=True):
+    """Changes in the runs of a folder."""
+
+    schema_version: Literal["coldwarm.history_check.v1"] = "coldwarm.history_check.v1"
+    harness_version: str
+    folder: str
+    n_runs: Count
+    n_series: Count
+    """Figures of one machine, each over its runs."""
+    n_short: Count
+    """Those among them that have too few runs for any change to be shown."""
+    changes: list[HistoryChange]
+    """Newest first."""
+    n_failing: Count
+
+
+class HistoryRow(Record, frozen=True, kw_only=True):
+    """A figure of one run."""
+
+    run_id: str
+    started_at: str
+    commit: str | None
+    machine: str
+    figure: HistoryFigure
+
+
+class HistoryRows(Record, frozen=True, kw_only=True):
+    """Figures of the runs of a folder, by figure, oldest first."""
+
+    schema_version: Literal["coldwarm.history_rows.v1"] = "coldwarm.history_rows.v1"
+    harness_version: str
+    folder: str
+    rows: list[HistoryRow]
+    machines: dict[str, str] = msgspec.field(default_factory=dict)
+    """Names of the machines, by their hashes."""

@@ -1,0 +1,1 @@
+"""Results of many runs in one folder, and what has changed from one to the next."""

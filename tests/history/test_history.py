@@ -1,0 +1,187 @@
+"""A history of real runs: added once, found again, whole after whatever happens to its index."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from tests.started import coldwarm
+
+from coldwarm.contracts import codec
+from coldwarm.contracts.history import HistoryFigure, HistoryRun
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FUNCTIONS = """
+import numpy as np
+
+def first(x):
+    return np.sort(x)
+
+def second(x):
+    return np.sort(x)
+"""
+
+
+def told(*line: Any) -> dict[str, Any]:
+    done = coldwarm("history", *line, "--format", "json")
+    assert done.stdout, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("measured")
+    (folder / "a.py").write_text(FUNCTIONS, encoding="utf-8")
+    line = ("bench", "a.py:first", "a.py:second", "--input", "x=f64[5000]", "--rounds", "2")
+    done = coldwarm(*line, "--max-rounds", "2", "--warm-only", "--out", folder / "out", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder / "out"
+
+
+def test_a_run_is_added_once_with_its_figures(result: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "history"
+    done = coldwarm("history", "add", result, "--to", folder, "--commit", "0123456789abcdef")
+    assert (done.returncode, "1 run added" in done.stdout) == (0, True), done.stderr
+    again = coldwarm("history", "add", result, "--to", folder)
+    assert "1 there already" in again.stdout
+    found = told("query", folder, "--metric", "warm.call_s")
+    assert {one["commit"] for one in found["rows"]} == {"0123456789abcdef"}
+    baselines = {one["figure"]["case"]: one["figure"]["baseline"] for one in found["rows"]}
+    assert sorted(baselines.values(), key=str) == [None, *[b for b in baselines.values() if b]]
+    assert len(found["machines"]) == 1
+    assert coldwarm("validate", *folder.glob("runs/*/result")).returncode == 0
+    shown = coldwarm("history", "query", folder)
+    assert "01234567" in shown.stdout
+
+
+def test_what_is_no_whole_run_is_refused(result: Path, tmp_path: Path) -> None:
+    for path, words in ((tmp_path, "no folder of a run"), (tmp_path / "none", "no such file")):
+        done = coldwarm("history", "add", path, "--to", tmp_path / "history")
+        assert done.returncode in {2, 3}, done.stderr
+        assert not (tmp_path / "history").exists(), words
+    done = coldwarm("history", "check", tmp_path)
+    assert (done.returncode, "is no history" in done.stderr) == (2, True)
+
+
+def made(
+    folder: Path, values: list[float], *, machine: str = "a" * 12, baseline: str | None = "numpy"
+) -> Path:
+    """Write the figures of runs, as ``add`` writes them beside their results."""
+    for place, value in enumerate(values):
+        day = f"2026-{1 + place // 28:02}-{1 + place % 28:02}"
+        run = HistoryRun(
+            run_id=f"{machine}{place:04}",
+            started_at=f"{day}T12:00:00+00:00",
+            commit=f"{place:040x}",
+            machine=machine,
+            machine_name="a processor",
+            software={"jax": "0.10" if place < 30 else "0.12"},
+            figures=[
+                HistoryFigure(
+                    case="jax_fit",
+                    metric="warm.call_s",
+                    kind="warm",
+                    value=math.exp(value),
+                    baseline=baseline,
+                    ratio=math.exp(value) if baseline else None,
+                    low=math.exp(value - 0.02) if baseline else None,
+                    high=math.exp(value + 0.02) if baseline else None,
+                    confidence=0.97 if baseline else None,
+                )
+            ],
+        )
+        path = folder / "runs" / f"{day.replace('-', '')}T120000-{machine[:2]}{place:04}"
+        path.mkdir(parents=True)
+        (path / "figures.json").write_bytes(codec.encode(run))
+    return folder
+
+
+def series(n: int, step: float = 0.0, at: int = 0) -> list[float]:
+    rng = np.random.default_rng(7)
+    return [float(rng.normal(0, 0.0075)) + step * (place >= at) for place in range(n)]
+
+
+def test_a_change_is_told_with_its_runs_and_what_changed_beside_it(tmp_path: Path) -> None:
+    folder = made(tmp_path / "history", series(40, 0.1, 30))
+    found = told("check", folder)
+    (change,) = found["changes"]
+    assert change["earliest"]["run_id"][-4:] <= "0030" <= change["latest"]["run_id"][-4:]
+    assert change["low"] < math.exp(0.1) < change["high"]
+    if change["after"]["run_id"].endswith("0030"):
+        assert [one["name"] for one in change["software"]] == ["jax"]
+    shown = coldwarm("history", "check", folder)
+    assert "1 change in 40 runs" in shown.stdout
+    assert shown.returncode == 0
+
+
+@pytest.mark.parametrize(("at", "status"), [(37, 1), (20, 0)], ids=["new", "old"])
+def test_only_a_new_change_fails(tmp_path: Path, at: int, status: int) -> None:
+    folder = made(tmp_path / "history", series(40, 0.15, at))
+    done = coldwarm("history", "check", folder, "--fail-on", "slower:5%", "--newest", "4")
+    assert done.returncode == status, done.stdout
+    done = coldwarm("history", "check", folder, "--fail-on", "slower:50%", "--newest", "4")
+    assert done.returncode == 0, "less than the limit"
+
+
+def test_each_machine_has_its_own_level(tmp_path: Path) -> None:
+    folder = made(tmp_path / "history", series(20))
+    made(folder, series(20, 0.5), machine="b" * 12)
+    found = told("check", folder)
+    assert (found["changes"], found["n_series"], found["n_runs"]) == ([], 2, 40)
+
+
+def test_without_a_baseline_seconds_are_judged(tmp_path: Path) -> None:
+    folder = made(tmp_path / "history", series(40, 0.2, 30), baseline=None)
+    assert [one["baseline"] for one in told("check", folder)["changes"]] == [None]
+
+
+@pytest.mark.parametrize("damage", ["missing", "garbage", "other version", "a folder"])
+def test_the_index_is_made_anew(tmp_path: Path, damage: str) -> None:
+    folder = made(tmp_path / "history", series(12))
+    before = told("query", folder)
+    index = folder / "index.sqlite"
+    index.unlink()
+    if damage == "garbage":
+        index.write_bytes(b"no database" * 999)
+    elif damage == "a folder":
+        index.mkdir()
+    elif damage == "other version":
+        index.write_bytes(b"")
+    assert told("query", folder) == before
+
+
+def test_runs_that_are_gone_or_new_are_known(tmp_path: Path) -> None:
+    folder = made(tmp_path / "history", series(12))
+    assert len(told("query", folder)["rows"]) == 12
+    shutil.rmtree(next((folder / "runs").iterdir()))
+    made(folder, series(3), machine="c" * 12)
+    assert len(told("query", folder)["rows"]) == 14
+
+
+def test_damaged_figures_are_told(tmp_path: Path) -> None:
+    folder = made(tmp_path / "history", series(3))
+    path = next((folder / "runs").iterdir()) / "figures.json"
+    path.write_text("{}", encoding="utf-8")
+    done = coldwarm("history", "check", folder)
+    assert (done.returncode, "figures.json" in done.stderr) == (3, True)
+
+
+def test_raw_results_can_be_removed_and_figures_stay(result: Path, tmp_path: Path) -> None:
+    folder = made(tmp_path / "history", series(3))
+    done = coldwarm("history", "add", result, "--to", folder, "--keep-results", "0")
+    assert "the raw results of 1 run removed" in done.stdout, done.stderr
+    assert not list(folder.glob("runs/*/result"))
+    assert {one["machine"] for one in told("query", folder)["rows"]} != {"a" * 12}
+
+
+def test_what_was_not_finished_is_no_run(result: Path, tmp_path: Path) -> None:
+    folder = made(tmp_path / "history", series(3))
+    (folder / "runs" / ".half").mkdir()
+    assert len(told("query", folder)["rows"]) == 3
