@@ -32,10 +32,11 @@ _COUNTED = {
 
 def _trials(results: Path) -> str:
     """Return the tables of both files: trials of a build and a machine have one for themselves."""
-    warm, starts = (
-        trials.markdown(journal.read(results / f"{name}.jsonl")) for name in ("trials", "starts")
+    warm, starts, peers = (
+        trials.markdown(journal.read(results / f"{name}.jsonl"))
+        for name in ("trials", "starts", "peers")
     )
-    return f"{warm}\n## Starts\n\n{starts}"
+    return f"{warm}\n## Starts\n\n{starts}\n## Other tools\n\n{peers}"
 
 
 def _scatter(read: Callable[[str], Any]) -> str:

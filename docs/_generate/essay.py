@@ -13,12 +13,13 @@ from coldwarm.report import units
 from coldwarm.report.charts import drawing, sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from _generate.evidence import Evidence
     from coldwarm.contracts.catalogue import Bound
     from coldwarm.contracts.sweep import SizeRange, Slice
+    from coldwarm.report.charts.chart import Chart
 
 
 class Job(NamedTuple):
@@ -70,7 +71,9 @@ def parts(package: Path) -> dict[str, str]:
     measured_jobs = [one for name in JOBS if (one := _job(root, name)) is not None]
     return {
         "by_size": _table(measured_jobs),
-        "curves": "".join(map(_curves, measured_jobs)),
+        "by_calls": _processes(measured_jobs),
+        "maps": "".join(_figure(sizes.decisions, job) for job in measured_jobs),
+        "curves": "".join(_figure(sizes.curves, job) for job in measured_jobs),
         "starts": _starts(main),
     }
 
@@ -105,9 +108,31 @@ def _table(jobs: Sequence[Swept]) -> str:
     rows = []
     for job in jobs:
         warm = next(one for one in job.slice.by_size if one.reading is None)
-        told = (f"{_sizes(one)}: {_who(one)}" for one in warm.ranges)
+        told = map(_range, warm.ranges)
         rows.append((plain(job.title), _line_block(told), _line_block(_ends(job))))
     return table(("job", "cheapest warm call", "takes"), rows, "measured")
+
+
+def _processes(jobs: Sequence[Swept]) -> str:
+    """Return who costs least in a process, by its calls, caches and size."""
+    rows = [
+        (plain(job.title), caches, *(_line_block(map(_range, one.ranges)) for one in found))
+        for job in jobs
+        for reading, caches in _READINGS.items()
+        if (found := [one for one in job.slice.by_size if one.reading == reading])
+    ]
+    numbers = next(
+        ([one.calls for one in job.slice.by_size if one.reading == "process"] for job in jobs), []
+    )
+    head = [f"{units.count(n)} call{'s' * (n > 1)}" for n in numbers if n is not None]
+    return table(("job", "caches", *head), rows, "measured") if rows else measured.NOTHING_YET
+
+
+_READINGS = {"process": "empty", "cached": "filled"}
+
+
+def _range(one: SizeRange) -> str:
+    return f"{_sizes(one)}: {_who(one)}"
 
 
 def _sizes(one: SizeRange) -> str:
@@ -136,9 +161,9 @@ def _line_block(lines: Iterable[str]) -> str:
     return "\n       ".join(f"| {line}" for line in lines)
 
 
-def _curves(job: Swept) -> str:
-    """Return the figure of a job; nothing where no size of it was measured."""
-    chart = sizes.curves(job.report, job.slice, figures.WIDTH)
+def _figure(draw: Callable[[SweepReport, Slice, int], Chart | None], job: Swept) -> str:
+    """Return a figure of a job; nothing where it has no numbers for one."""
+    chart = draw(job.report, job.slice, figures.WIDTH)
     if chart is None:
         return ""
     drawn = figures.themed(lambda theme: drawing.svg(chart, theme).decode())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.cache.test_kept import KEY, made_for
 
-from coldwarm.cache.check import look
+from coldwarm.cache.check import listing, look
 from coldwarm.caches.differing import why_missed
 from coldwarm.contracts.reasons import brief
 
@@ -70,7 +70,7 @@ def graph(folder: Path, name: str, **changed: str) -> None:
     """Put an entry of Inductor's into a cache, whose key has some other parts."""
     lines = []
     for part, value in {**GRAPH, **changed}.items():
-        digest = hashlib.sha256(value.encode()).digest()
+        digest = hashlib.sha256(value.encode(errors="surrogatepass")).digest()
         lines.append(f"[{base64.b32encode(digest)[:51].decode().lower()}] {part}: {value}")
     path = folder / "fxgraph" / name[:2] / name / "entry"
     path.parent.mkdir(parents=True)
@@ -88,6 +88,12 @@ def graph(folder: Path, name: str, **changed: str) -> None:
         ({"gm": "another"}, ["key_program"]),
         ({"example_inputs[0]": "another"}, ["key_program"]),
         ({"torch_version": "\x02", "cpp_runtime_thread_count": "1"}, ["key_build: PyTorch"]),
+        ({"fx_kwargs[static_input_idxs]": "[0]"}, ["key_program"]),
+        ({"system_info[device]": "{'name': 'B'}"}, ["key_processor: not set, {'name': 'B'}"]),
+        (
+            {"inductor_config[x]": "a" * 90},
+            [f"key_setting: torch._inductor.config.x, not set, {'a' * 60}"],
+        ),
         ({}, ["key_untold"]),
     ],
 )
@@ -109,3 +115,30 @@ def test_a_graph_without_the_parts_of_its_key_tells_nothing(tmp_path: Path) -> N
     kept, new = look(tmp_path).of("inductor")
     for one, other in ((kept, new), (new, kept)):
         assert [why.code for why in why_missed([one], [other])] == ["key_untold"]
+
+
+def test_the_same_graph_is_what_is_compared(tmp_path: Path) -> None:
+    graph(tmp_path, "aa", torch_version="\x05", gm="old")
+    graph(tmp_path, "bb", cpp_runtime_thread_count="1", **{"inductor_config[debug]": "True"})
+    graph(tmp_path, "cc", gm="another")
+    graph(tmp_path, "dd")
+    *kept, new = look(tmp_path).of("inductor")
+    found = [one.values["setting"] for one in why_missed(kept, [new])]
+    assert found == ["cpp_runtime_thread_count", "torch._inductor.config.debug"]
+    assert [one.code for one in why_missed(kept[:1], [new])] == ["key_build"]
+
+
+def test_what_differs_late_in_a_long_value_is_shown(tmp_path: Path) -> None:
+    graph(tmp_path, "aa", **{"inductor_config[x]": "a" * 200 + "b"})
+    graph(tmp_path, "bb", **{"inductor_config[x]": "a" * 200 + "c"})
+    kept, new = look(tmp_path).of("inductor")
+    (found,) = why_missed([kept], [new])
+    assert str(found.values["kept"]).endswith("ab")
+    assert str(found.values["now"]).endswith("ac")
+
+
+def test_hostile_values_are_listed(tmp_path: Path) -> None:
+    begin = "dtype=torch.a, shape=torch.Size(["
+    graph(tmp_path, "aa", **{"example_inputs[0]": begin * 50_000, "gm": "\ud800"})
+    (found,) = listing(tmp_path).entries
+    assert found.fault is None

@@ -361,7 +361,9 @@ def test_methods_of_numbas_classes_are_named_where_turns_are_short(
 
 def test_turns_are_short_where_copying_a_value_takes_a_share_of_them() -> None:
     text = "for k in range(n):\n    rover.step(x)\n    {line}\n"
-    for line, named in (("seen[k] = rover.x", True), ("seen = work(rover.x)", False)):
+    quick = ("seen[k] = rover.x", "turn = 3 - turn", "if turn:\n        break")
+    slow = ("seen = work(rover.x)", "seen = x[1:]")
+    for line, named in [*((one, True) for one in quick), *((one, False) for one in slow)]:
         looks = [(2, "numba._generate_method", 2.0), (3, "", 0.2)]
         found = seen(text.format(line=line), looks=looks)
         assert [one.pattern for one in found] == ["numba-call-per-element"] * named

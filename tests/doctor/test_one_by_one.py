@@ -72,6 +72,15 @@ LAGS = (
         (SUM.format(n="len(x)", line="if x[j] > 0:\n        s += x[j]"), "", 0),
         (SUM.format(n="len(x)", line="s = x[j] - 0.5 * s"), "", 0),  # each turn needs the last
         (SUM.format(n="len(x)", line="s += x[j]\n    y[j] = s"), "", 0),
+        (SUM.format(n="len(x)", line="s = s + x[j] * y[j]"), "", 5),
+        (SUM.format(n="len(x)", line="s += (x[j] - y[j]) ** 2"), "", 5),
+        (SUM.format(n="len(x)", line="v = 0.9 * v + x[j]\n    s += v * v"), "", 0),
+        (SUM.format(n="len(x)", line="s += x[j]\n    c += s"), "", 0),
+        (SUM.format(n="len(x)", line="t = s + x[j]\n    c += t - s\n    s = t"), "", 0),
+        (SUM.format(n="len(x)", line="y[j] = x[j]\n    s += 1"), "", 0),
+        (SUM.format(n="300", line="s += grid[j]"), "", 0),  # rows
+        (SUM.format(n="len(x)", line="s += x[2 * j]"), "", 0),
+        (SUM.format(n="len(x)", line="s += x[j]") + "\nsolve(out)", "", 0),  # it may take all
     ],
 )
 def test_sums_that_keep_their_order(body: str, options: str, line: int) -> None:
@@ -97,6 +106,13 @@ SOLVED = ROWS.format(first="p = 0.0", line="p = max(p, grid[i, j])", last="out[i
         (ROWS.format(first="pass", line="out[i, j] = np.random.rand()", last="pass"), False),
         (ROWS.format(first="pass", line="out[i, j] = 1.0", last="if x[i] > 0: break"), False),
         ("for i in range(300):\n    out[i, 0] = grid[i, 0]", False),  # little work
+        (SOLVED.replace("range(300)", "range(0, 300, 2)"), False),
+        (SOLVED.replace("range(300)", "range(3)"), False),
+        (SOLVED.replace("    p = 0.0", "    assert i\n    p = 0.0"), False),
+        (SOLVED.replace("grid[i, j])", "np.sum(out))"), False),
+        (SOLVED.replace("out[i, 0]", "table[i]"), False),  # it may be a dictionary
+        (SOLVED + "\nout[0, 0] = p", False),  # of the last turn
+        (SOLVED + "\nfor k in prange(300):\n    out[k, 1] = 1.0", False),
     ],
 )
 def test_loops_of_parallel_functions_that_run_in_one_thread(body: str, *, is_named: bool) -> None:
@@ -118,6 +134,7 @@ CHAIN = "pose = {made}\nfor i in range(len(x)):\n    pose = {product}\nout[0, 0]
         ("np.zeros((3, 900))", "pose @ grid", False),
         ("np.zeros((n, n))", "pose @ grid", False),
         ("np.eye(4)", "pose + 1.0", False),
+        ("np.array([[1.0, 0.0], [0.0, 1.0]])", "cloud\n    cloud = pose @ cloud", False),
     ],
 )
 def test_products_of_small_matrices_in_a_compiled_loop(
@@ -131,6 +148,8 @@ NUMBERS: dict[str, tuple[str, str, list[int]]] = {
     "codes": ("numpy", "int64", [900]),
     "grid": ("numpy", "float64", [30, 30]),
     "rows": ("numpy", "float64", [30, 30]),
+    "weight": ("torch", "float32", []),
+    "dates": ("numpy", "datetime64[s]", [30]),
 }
 
 
@@ -157,6 +176,12 @@ def python(text: str, line: int, below: str = "") -> list[tuple[str, int]]:
         ("for i in range(30):\n    n += i * i\n", False),
         ("for row in rows:\n    n += row\n", False),
         ("while n < 30:\n    n += codes[n]\n", False),
+        ("for i in range(30):\n    n += np.sqrt(codes[i])\n", True),
+        ("for i in range(len(codes)):\n    lines.append(f'{codes[i]}')\n", False),
+        ("for i in range(30):\n    parts[i] = parts[i] * codes[i]\n", False),
+        ("for i in range(30):\n    nodes[i].left = codes[i]\n", False),
+        ("for i in range(30):\n    loss = loss + weight * codes[i]\n", False),
+        ("for i in range(30):\n    n += dates[i] > n\n", False),
     ],
 )
 def test_loops_of_python_over_single_numbers(body: str, *, is_named: bool) -> None:
@@ -178,13 +203,19 @@ FROZEN, ENTRY = "scipy.rv_frozen.logpdf", "scipy._lil_base.__setitem__"
         (PRIORS.format(given="codes"), 2, FROZEN, ""),
         (PRIORS.format(given="values"), 2, FROZEN, ""),  # nobody knows
         (PRIORS.format(given="grid[3]"), 2, FROZEN, ""),
-        (PRIORS.format(given="value, size=900"), 2, "scipy.rv_frozen.rvs", ""),
+        ("for i in range(3):\n    x = prior.rvs(900)\n", 2, "scipy.rv_frozen.rvs", ""),
+        (PRIORS.format(given="abs(codes)"), 2, FROZEN, ""),
+        (PRIORS.format(given="abs(value)"), 2, FROZEN, "distribution-per-number"),
+        (PRIORS.format(given="0.5) + other.logpdf(codes"), 2, FROZEN, ""),
         ("total = prior.logpdf(2.0)\n", 1, FROZEN, ""),  # no loop
         (ENTRIES.format(line="m[codes[r], r] += 1.0"), 3, ENTRY, "sparse-by-entry"),
         (ENTRIES.format(line="m[r, e] = 1.0"), 3, ENTRY, "sparse-by-entry"),
         (ENTRIES.format(line="m[r, codes] = 1.0"), 3, ENTRY, ""),
         (ENTRIES.format(line="m[r, :] = 1.0"), 3, ENTRY, ""),
         (ENTRIES.format(line="n = m[r, e]"), 3, "scipy._lil_base.__getitem__", ""),
+        ("for i, j in edges:\n    m[i, j] = 1.0\n", 2, ENTRY, "sparse-by-entry"),
+        ("for i, j in edges:\n    m[i, j] *= 0.5\n", 2, ENTRY, ""),
+        ("for i, j in edges:\n    m[i, j] = 1.0\n", 2, "scipy.netcdf_variable.__setitem__", ""),
     ],
 )
 def test_what_scipy_does_for_one_number(text: str, line: int, below: str, pattern: str) -> None:
@@ -192,6 +223,10 @@ def test_what_scipy_does_for_one_number(text: str, line: int, below: str, patter
 
 
 STEPS = """
+import numpy as np
+import scipy
+from scipy.sparse.linalg import spsolve
+
 class Plate:
     def __init__(self, system):
         self.system = made(system)
@@ -202,7 +237,7 @@ class Plate:
     def change(self):
         {change}
 
-plate = Plate(system)
+{more}plate = Plate(system)
 for _ in range(n):
     b = plate.step(b)
 """
@@ -217,14 +252,51 @@ for _ in range(n):
         ("spsolve(self.system, b)", "self.system = other", False),
         ("spsolve(self.system + b, b)", "pass", False),
         ("solve(self.system, b)", "pass", False),  # of the program's own
+        ("np.linalg.lstsq(self.system, b)", "pass", False),
+        ("np.linalg.solve(self.system, b)", "self.system.fill(0)", False),
+        ("np.linalg.solve(self.system, b)", "assemble(self.system)", False),
+        ("np.linalg.solve(self.system, b)", "K = self.system; K[:] = 0", False),
+        ("np.linalg.solve(self.system, b)", "np.copyto(self.system, b)", False),
+        ("np.linalg.solve(self.system, b)", "return self.system @ b", True),
     ],
 )
 def test_what_scipy_factors_again(solved: str, change: str, *, is_named: bool) -> None:
-    text = STEPS.format(solved=solved, change=change).lstrip()
-    spent = journals.looks(0.0, ((FILE, 6), "scipy.spsolve", 2.0))
-    spent[0]["stack"] = [[FILE, 6, "Plate.step"], [FILE, 13, "<module>"]]
-    found = [(one.pattern, one.line) for one in seen(text, more=spent)]
-    assert found == [("constant-recomputed", 6)] * is_named
+    for more, loop in (("", 17), ("for k in range(3): Plate(k)\n", 18)):
+        text = STEPS.format(solved=solved, change=change, more=more).lstrip()
+        spent = journals.looks(0.0, ((FILE, 10), "scipy.spsolve", 2.0))
+        spent[0]["stack"] = [[FILE, 10, "Plate.step"], [FILE, loop, "<module>"]]
+        found = [(one.pattern, one.line) for one in seen(text, more=spent)]
+        named = is_named and not more  # else each object may be used once
+        assert found == [("constant-recomputed", 10)] * named
+
+
+NEWTON = """
+import numpy as np
+
+def run(self, b):
+    K = np.zeros((90, 90))
+    for _ in range(n):
+        {made}
+        b = np.linalg.solve(K, b)
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "is_named"),
+    [
+        ("self.u = b", True),
+        ("K = self.tangent()", False),
+        ("self.assemble(K)", False),
+        ("K[0, 0] += 1.0", False),
+        ("np.fill_diagonal(K, b)", False),
+        ("K.fill(0)", False),
+        ("np.matmul(b, b, out=K)", False),
+    ],
+)
+def test_a_matrix_that_something_may_change_is_not_named(made: str, *, is_named: bool) -> None:
+    text = NEWTON.format(made=made).lstrip()
+    found = [(one.pattern, one.line) for one in seen(text, looks=[(7, "", 2.0)])]
+    assert found == [("constant-recomputed", 7)] * is_named
 
 
 PROGRAM = """

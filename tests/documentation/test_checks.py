@@ -91,6 +91,25 @@ def test_seconds_until_a_ratio_is_known() -> None:
         assert precision.seconds_until(by_tool["pyperf"]) is None, "it ended without reaching that"
 
 
+def test_other_tools() -> None:
+    text = page("trials")
+    lines = [one for one in journal.read(RESULTS / "peers.jsonl") if one["record"] == "trial"]
+    trials = [one for one in lines if not one["failed"] and not one["thrown_away"]]
+    for tool, rule, name in (
+        ("pyperf", "compare_to", "`pyperf compare_to`"),
+        ("pytest-benchmark", "mean:2%", "pytest-benchmark, means by 2 %"),
+    ):
+        cells = []
+        for effect in (0.0, 0.03, 0.05):
+            mine = [one for one in trials if (one["tool"], one["effect"]) == (tool, effect)]
+            more = ["slower" if one["b"] > one["a"] else "faster" for one in mine]
+            called = [one["calls"][rule] for one in mine]
+            told = [one == side for one, side in zip(called, more, strict=True)]
+            n = sum(told) if effect else sum(one != "same" for one in called)
+            cells.append(f"{n} of {len(mine)}")
+        assert f"| {name} | {' | '.join(cells)} |" in text
+
+
 def test_pull_requests() -> None:
     text = " ".join((ROOT / "docs" / "how-to" / "ci.md").read_text("utf-8").split())
     lines = maintainer.read(RESULTS / "maintainer.jsonl")

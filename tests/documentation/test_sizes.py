@@ -13,7 +13,7 @@ SIZES = Path(__file__).resolve().parents[2] / "docs" / "results" / "sizes"
 
 @pytest.mark.slow
 def test_what_the_essay_shows_follows_from_its_samples(tmp_path: Path) -> None:
-    with tarfile.open(SIZES / "jobs.tar.gz") as archive:
+    with tarfile.open(SIZES / "jobs.tar.xz") as archive:
         archive.extractall(tmp_path, filter="data")
     committed = sorted(SIZES.glob("*.json"))
     assert len(committed) == 10

@@ -94,3 +94,37 @@ def test_what_is_shifted_or_scaled_changes_at_the_same_places() -> None:
     values = stepped(4, 22, 0.1)
     for other in ([one + 3.0 for one in values], [-one for one in values]):
         assert [one.at for one in changes(other)] == [one.at for one in changes(values)]
+
+
+def test_stairs_are_as_many_changes() -> None:
+    for lengths in ((20, 20, 20, 4), (20, 20, 10)):
+        rng = np.random.default_rng(5)
+        values = [
+            0.1 * step + float(rng.normal(0, SCATTER))
+            for step, length in enumerate(lengths)
+            for _ in range(length)
+        ]
+        assert len(changes(values)) == len(lengths) - 1
+
+
+def test_a_figure_with_two_modes_does_not_change() -> None:
+    n_false = 0
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        values = rng.normal(0, SCATTER, 60) + 0.07 * (rng.random(60) < 0.25)
+        n_false += bool(changes(values.tolist()))
+    assert n_false <= 5
+
+
+@pytest.mark.parametrize("n_after", [3, 4, 10])
+def test_the_size_of_a_new_step_is_that_of_its_runs(n_after: int) -> None:
+    held = 0
+    for seed in range(60):
+        found = changes(stepped(seed, 40 - n_after, math.log(1.2)))
+        held += len(found) == 1 and found[0].low <= math.log(1.2) <= found[0].high
+    assert held >= 54
+
+
+def test_values_that_are_mostly_equal_have_the_scatter_of_the_others() -> None:
+    values = [0.0, 0.01, 0.0, 0.0, 0.01, 0.0, 0.0, 0.01] * 5
+    assert changes(values) == []

@@ -53,8 +53,10 @@ def test_a_run_is_added_once_with_its_figures(result: Path, tmp_path: Path) -> N
     assert "1 there already" in again.stdout
     found = told("query", folder, "--metric", "warm.call_s")
     assert {one["commit"] for one in found["rows"]} == {"0123456789abcdef"}
-    baselines = {one["figure"]["case"]: one["figure"]["baseline"] for one in found["rows"]}
-    assert sorted(baselines.values(), key=str) == [None, *[b for b in baselines.values() if b]]
+    figures = {one["figure"]["case"]: one["figure"] for one in found["rows"]}
+    assert {one["baseline"] for one in figures.values()} == {"first"}
+    assert figures["first"]["ratio"] is None
+    assert figures["second"]["ratio"] > 0
     assert len(found["machines"]) == 1
     assert coldwarm("validate", *folder.glob("runs/*/result")).returncode == 0
     shown = coldwarm("history", "query", folder)
@@ -62,19 +64,34 @@ def test_a_run_is_added_once_with_its_figures(result: Path, tmp_path: Path) -> N
 
 
 def test_what_is_no_whole_run_is_refused(result: Path, tmp_path: Path) -> None:
-    for path, words in ((tmp_path, "no folder of a run"), (tmp_path / "none", "no such file")):
+    for path in (tmp_path, tmp_path / "none"):
         done = coldwarm("history", "add", path, "--to", tmp_path / "history")
         assert done.returncode in {2, 3}, done.stderr
-        assert not (tmp_path / "history").exists(), words
+        assert str(path) in done.stderr
+        assert not (tmp_path / "history").exists()
+    done = coldwarm("history", "add", result, "--to", result / "history")
+    assert (done.returncode, "lies in" in done.stderr) == (2, True)
     done = coldwarm("history", "check", tmp_path)
     assert (done.returncode, "is no history" in done.stderr) == (2, True)
 
 
 def made(
-    folder: Path, values: list[float], *, machine: str = "a" * 12, baseline: str | None = "numpy"
+    folder: Path, values: list[float], *, machine: str = "a" * 12, since: int = 0, **figure: Any
 ) -> Path:
     """Write the figures of runs, as ``add`` writes them beside their results."""
-    for place, value in enumerate(values):
+    named: dict[str, Any] = {
+        "case": "jax_fit",
+        "metric": "warm.call_s",
+        "kind": "warm",
+        "baseline": "numpy",
+    }
+    named |= figure
+    setup = named.pop("setup", lambda _: "")
+    for place, value in enumerate(values, since):
+        bounds = {"low": math.exp(value - 0.02), "high": math.exp(value + 0.02)}
+        held: dict[str, Any] = {"ratio": math.exp(value), "confidence": 0.97, **bounds}
+        told = held if named["baseline"] else {}
+        one = HistoryFigure(value=math.exp(value), setup=setup(place), **named, **told)
         day = f"2026-{1 + place // 28:02}-{1 + place % 28:02}"
         run = HistoryRun(
             run_id=f"{machine}{place:04}",
@@ -83,21 +100,10 @@ def made(
             machine=machine,
             machine_name="a processor",
             software={"jax": "0.10" if place < 30 else "0.12"},
-            figures=[
-                HistoryFigure(
-                    case="jax_fit",
-                    metric="warm.call_s",
-                    kind="warm",
-                    value=math.exp(value),
-                    baseline=baseline,
-                    ratio=math.exp(value) if baseline else None,
-                    low=math.exp(value - 0.02) if baseline else None,
-                    high=math.exp(value + 0.02) if baseline else None,
-                    confidence=0.97 if baseline else None,
-                )
-            ],
+            figures=[one],
         )
-        path = folder / "runs" / f"{day.replace('-', '')}T120000-{machine[:2]}{place:04}"
+        name = f"{day.replace('-', '')}T120000-{machine[:2]}{place:04}{named['case']}"
+        path = folder / "runs" / name
         path.mkdir(parents=True)
         (path / "figures.json").write_bytes(codec.encode(run))
     return folder
@@ -121,6 +127,38 @@ def test_a_change_is_told_with_its_runs_and_what_changed_beside_it(tmp_path: Pat
     assert shown.returncode == 0
 
 
+def test_another_input_is_another_figure(tmp_path: Path) -> None:
+    values = series(40, 0.4, 30)
+    folder = made(tmp_path / "history", values, setup=lambda place: "b" if place >= 30 else "a")
+    found = told("check", folder)
+    assert (found["changes"], found["n_series"]) == ([], 2)
+
+
+def test_a_figure_that_has_ended_stops_to_fail(tmp_path: Path) -> None:
+    folder = made(tmp_path / "history", series(30, 0.3, 27))
+    line = ("history", "check", folder, "--fail-on", "slower:5%", "--newest", "5")
+    assert coldwarm(*line).returncode == 1
+    made(folder, series(10), case="renamed", since=30)
+    assert coldwarm(*line).returncode == 0
+
+
+def test_memory_has_limits_of_its_own(tmp_path: Path) -> None:
+    folder = made(tmp_path / "history", series(40, 0.3, 36), baseline=None, kind="memory")
+    for limit, status in (("slower:5%", 0), ("more:5%", 1)):
+        done = coldwarm("history", "check", folder, "--fail-on", limit)
+        assert done.returncode == status
+    done = coldwarm("history", "check", folder, "--fail-on", "programs")
+    assert (done.returncode, "nor a count" in done.stderr) == (2, False)
+
+
+def test_a_workflow_shows_what_failed(tmp_path: Path) -> None:
+    folder = made(tmp_path / "history", series(40, 0.3, 36))
+    line = ("history", "check", folder, "--fail-on", "slower:5%", "--format", "github")
+    done = coldwarm(*line)
+    assert (done.returncode, "::error" in done.stdout) == (1, True), done.stdout
+    assert "jax_fit" in done.stdout
+
+
 @pytest.mark.parametrize(("at", "status"), [(37, 1), (20, 0)], ids=["new", "old"])
 def test_only_a_new_change_fails(tmp_path: Path, at: int, status: int) -> None:
     folder = made(tmp_path / "history", series(40, 0.15, at))
@@ -137,16 +175,32 @@ def test_each_machine_has_its_own_level(tmp_path: Path) -> None:
     assert (found["changes"], found["n_series"], found["n_runs"]) == ([], 2, 40)
 
 
+def test_the_baseline_itself_never_fails(tmp_path: Path) -> None:
+    folder = made(tmp_path / "history", series(40, 0.2, 38), baseline=None)
+    done = coldwarm("history", "check", folder, "--fail-on", "slower")
+    assert done.returncode == 1, "nothing is held against it"
+    for path in folder.glob("runs/*/figures.json"):
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace('"baseline": null', '"baseline": "jax_fit"'))
+    (folder / "index.sqlite").unlink()
+    done = coldwarm("history", "check", folder, "--fail-on", "slower")
+    assert (done.returncode, "baseline" in done.stdout) == (0, True), done.stdout
+
+
 def test_without_a_baseline_seconds_are_judged(tmp_path: Path) -> None:
     folder = made(tmp_path / "history", series(40, 0.2, 30), baseline=None)
     assert [one["baseline"] for one in told("check", folder)["changes"]] == [None]
 
 
-@pytest.mark.parametrize("damage", ["missing", "garbage", "other version", "a folder"])
+@pytest.mark.parametrize("damage", ["missing", "garbage", "other version", "a folder", "a page"])
 def test_the_index_is_made_anew(tmp_path: Path, damage: str) -> None:
     folder = made(tmp_path / "history", series(12))
     before = told("query", folder)
     index = folder / "index.sqlite"
+    if damage == "a page":
+        data = index.read_bytes()
+        index.write_bytes(data[:4096] + b"\xff" * (len(data) - 4096))
+        assert told("query", folder) == before
     index.unlink()
     if damage == "garbage":
         index.write_bytes(b"no database" * 999)
@@ -185,3 +239,27 @@ def test_what_was_not_finished_is_no_run(result: Path, tmp_path: Path) -> None:
     folder = made(tmp_path / "history", series(3))
     (folder / "runs" / ".half").mkdir()
     assert len(told("query", folder)["rows"]) == 3
+
+
+def test_files_of_other_tools_are_added(tmp_path: Path) -> None:
+    folder = tmp_path / "history"
+    for place in range(12):
+        slow = 1.3 if place >= 9 else 1.0
+        data = [slow * (0.001 + 1e-6 * (k % 5) + 1e-6 * (place % 3)) for k in range(20)]
+        document = {
+            "machine_info": {"cpu": {"brand_raw": "a processor"}},
+            "commit_info": {"id": f"{place:040x}"},
+            "benchmarks": [{"fullname": "test_a.py::test_fit", "stats": {"data": data}}],
+            "datetime": f"2026-01-{place + 1:02}T12:00:00+00:00",
+        }
+        path = tmp_path / f"{place}.json"
+        path.write_text(json.dumps(document), encoding="utf-8")
+        done = coldwarm("history", "add", path, "--to", folder)
+        assert done.returncode == 0, done.stderr
+    (change,) = told("check", folder)["changes"]
+    assert (change["case"], change["baseline"]) == ("test_a.py::test_fit", None)
+    assert change["after"]["commit"] == f"{9:040x}"
+    undated = {"results": [{"command": "start", "times": [0.17, 0.18]}]}
+    (tmp_path / "hyperfine.json").write_text(json.dumps(undated), encoding="utf-8")
+    done = coldwarm("history", "add", tmp_path / "hyperfine.json", "--to", folder)
+    assert (done.returncode, "does not tell when" in done.stderr) == (2, True)

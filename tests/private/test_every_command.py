@@ -351,6 +351,10 @@ WAYS = {
     "history add": _way(
         f"history add {{run}} {{bench}} --to {{new}} --commit sk_live_{BODY['argument']}"
     ),
+    "history bisect": _measuring(
+        "history bisect odd.py:good --good HEAD --bad HEAD --input x=f64[9] --out {new}",
+        codes=(2,),
+    ),
     "history check": _way("history check {history}"),
     "history query": _way("history query {history}"),
     "help": _way("help bench", "help snapshot verify"),

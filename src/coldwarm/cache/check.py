@@ -168,10 +168,11 @@ def fill(folder: Path, command: Sequence[str], python: str) -> CacheCheck:
     if ended.status:
         text = f"the program ended with exit status {ended.status}; mend it first"
         raise ProgramFailedError(text)
-    if not look(folder).programs:
+    filled = look(folder).programs
+    if not filled:
         text = "the program compiles nothing that is kept, or sets the folder of its cache itself"
         raise UsageError(f"{folder} is empty: {text}")
-    return check(folder, command, python, for_use(folder, owners))
+    return check(folder, command, python, for_use(folder, sorted({one.owner for one in filled})))
 
 
 def for_use(folder: Path, owners: Sequence[str]) -> dict[str, str]:

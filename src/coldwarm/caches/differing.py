@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _PROGRAM = ("program", "types", "code", "captured")
 """Parts that are the program itself."""
-_MOST_OPTIONS, _MOST_FEATURES = 5, 8
+_MOST_OPTIONS, _MOST_FEATURES, _MOST_COMPARED = 5, 8, 200
 
 
 def why_missed(kept: Sequence[KeptProgram], new: Sequence[KeptProgram]) -> list[Reason]:
@@ -33,8 +33,9 @@ def why_missed(kept: Sequence[KeptProgram], new: Sequence[KeptProgram]) -> list[
     if not readable or new[0].fault is not None:
         faults = [one.fault for one in (*kept, new[0]) if one.fault is not None]
         return [because("key_unread", *faults[:1])]
-    told = [differences(one, other) for one in readable for other in new]
-    return min(told, key=lambda found: (len(found), found[0].code == "key_program"))
+    pairs = [(one, other) for one in readable[-_MOST_COMPARED:] for other in new[:_MOST_COMPARED]]
+    told = [(_rank(one, other, found := differences(one, other)), found) for one, other in pairs]
+    return min(told, key=lambda each: each[0])[1]
 
 
 def differences(kept: KeptProgram, now: KeptProgram) -> list[Reason]:
@@ -64,22 +65,60 @@ def _components(kept: KeptProgram, now: KeptProgram) -> list[Reason]:
     differing = [one for one in names if kept.components.get(one) != now.components.get(one)]
     if not kept.components or not now.components or not differing:
         return [because("key_untold")]
-    if _VERSION in differing:
+    if any(one in _VERSIONS for one in differing):
         return [because("key_build", framework="PyTorch")]
-    settings = [one for one in differing if one.partition("[")[0] not in _GRAPH]
-    if not settings:
-        return [because("key_program")]
+    if _DEVICE in differing:
+        before, after = (_shown(one.options.get(_DEVICE)) for one in (kept, now))
+        return [because("key_processor", kept=before, now=after)]
+    settings = [
+        one
+        for one in differing
+        if one.partition("[")[0] in _SETTINGS
+        or (one == _THREADS and one in kept.components.keys() & now.components.keys())
+    ]
     found = []
     for name in settings[:_MOST_OPTIONS]:
-        values = {
-            side: _shown(one.options.get(name)) for side, one in (("kept", kept), ("now", now))
-        }
-        found.append(because("key_setting", setting=_setting(name), **values))
-    return found
+        before, after = _apart(kept.options.get(name), now.options.get(name))
+        found.append(because("key_setting", setting=_setting(name), kept=before, now=after))
+    return found or [because("key_program")]
 
 
-_VERSION, _GRAPH = "torch_version", {"gm", "example_inputs"}
-_INDUCTOR = "inductor_config["
+_VERSIONS, _DEVICE = {"torch_version", "system_info[version]"}, "system_info[device]"
+_THREADS, _INDUCTOR = "cpp_runtime_thread_count", "inductor_config["
+_SETTINGS = frozenset(
+    ("inductor_config", "inductor_config_comms", "deterministic_algorithms_settings")
+) | frozenset(("cuda_matmul_settings", "default_dtype"))
+"""Parts of a key that a program or its environment sets; what is left is the program."""
+_LONGEST, _BEFORE = 60, 20
+"""Characters of a value that are shown, and those of them before what differs."""
+
+
+def _apart(before: str | None, after: str | None) -> tuple[str, str]:
+    """Return two values, of long ones the part around what differs first."""
+    if before is None or after is None or max(len(before), len(after)) <= _LONGEST:
+        short = ["not set" if one is None else one[:_LONGEST] for one in (before, after)]
+        return short[0], short[1]
+    same = next(
+        (at for at, pair in enumerate(zip(before, after, strict=False)) if pair[0] != pair[1]), 0
+    )
+    begin = max(0, same - _BEFORE)
+    cut = [f"{'…' * (begin > 0)}{one[begin : begin + _LONGEST]}" for one in (before, after)]
+    return cut[0], cut[1]
+
+
+def _is_of_graph(name: str) -> bool:
+    """Say whether a part of a key is of the program itself."""
+    return name.partition("[")[0] in {"gm", "example_inputs"}
+
+
+def _rank(kept: KeptProgram, now: KeptProgram, found: Sequence[Reason]) -> tuple[int, ...]:
+    """Return how near a kept program is: the same graph first, then what differs least."""
+    if not now.components:
+        return len(found), found[0].code == "key_program"
+    parts = [{k: v for k, v in one.components.items() if _is_of_graph(k)} for one in (kept, now)]
+    same = bool(parts[0]) and parts[0] == parts[1]
+    is_build = found[0].code == "key_build"
+    return (0 if same else 2 if is_build else 1), found[0].code != "key_program", len(found)
 
 
 def _setting(name: str) -> str:

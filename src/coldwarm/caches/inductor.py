@@ -15,6 +15,7 @@ from coldwarm.caches import Owner, judge, refuted
 from coldwarm.caches.kept import KeptProgram, pickled_texts
 from coldwarm.contracts.answer import CacheSetting
 from coldwarm.contracts.base import FILLED
+from coldwarm.errors import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,8 +52,8 @@ _MOST_BYTES = 2**24
 _COMPONENT = re.compile(r"\[([a-z2-7]{40,})\] (\w+(?:\[[^\]]*\])?): (.*)", re.DOTALL)
 """A part of the key of an entry, which is kept in it: its hash, its name, and its value."""
 _OPERATION = re.compile(r"torch\.ops\.\w+\.(\w+)")
-_ARRAY = re.compile(r"dtype=torch\.(\w+), shape=torch\.Size\((\[[^\]]*\])\)")
-_MOST_SHOWN, _LONGEST_VALUE = 4, 60
+_ARRAY = re.compile(r"dtype=torch\.(\w+), shape=torch\.Size\((\[[^\[\]]{0,200}\])\)")
+_MOST_SHOWN, _LONGEST_VALUE, _LONGEST_SEEN = 4, 400, 20_000
 
 
 def _read(root: Path, path: Path) -> list[KeptProgram] | None:
@@ -88,17 +89,22 @@ def _read(root: Path, path: Path) -> list[KeptProgram] | None:
 def _components(path: Path, n_bytes: int) -> dict[str, tuple[str, str]]:
     """Return the parts of an entry's key: by name, the hash and the value; empty: it has none."""
     try:
-        texts = pickled_texts(path.read_bytes()) if n_bytes <= _MOST_BYTES else []
+        data = path.read_bytes() if n_bytes <= _MOST_BYTES else b""
+        texts = pickled_texts(data, with_bytes=False)
     except (OSError, ValueError):
         return {}
     found = filter(None, map(_COMPONENT.fullmatch, texts))
-    return {name: (digest, value) for digest, name, value in (one.groups() for one in found)}
+    return {
+        printable(name): (digest, printable(value[:_LONGEST_SEEN]))
+        for digest, name, value in (one.groups() for one in found)
+    }
 
 
 def _shown(components: Mapping[str, tuple[str, str]]) -> dict[str, str]:
     """Return the operations of a graph, and the types and shapes that it was made for."""
     graph = components.get("gm", ("", ""))[1]
-    values = [value for name, (_, value) in components.items() if name.startswith("example_inputs")]
+    inputs = [value for name, (_, value) in components.items() if name.startswith("example_inputs")]
+    values = inputs[: _MOST_SHOWN + 1]
     arrays = [f"{kind}{shape}" for kind, shape in _ARRAY.findall("\n".join(values))]
     told = {"operations": dict.fromkeys(_OPERATION.findall(graph)), "types": dict.fromkeys(arrays)}
     return {

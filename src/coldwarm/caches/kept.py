@@ -167,10 +167,10 @@ def nested(data: bytes, *numbers: int) -> list[bytes]:
     return found
 
 
-def pickled_texts(data: bytes) -> list[str]:
+def pickled_texts(data: bytes, *, with_bytes: bool = True) -> list[str]:
     """Return the texts in pickles, one after the other, in their order; nothing is unpickled.
 
-    Bytes are told in hexadecimal digits.
+    ``with_bytes``: whether bytes are told, too, in hexadecimal digits.
 
     Raises:
         ValueError: the data are no pickle.
@@ -189,7 +189,7 @@ def pickled_texts(data: bytes) -> list[str]:
                 continue
             last = None
             if isinstance(argument, bytes | bytearray):
-                last = bytes(argument).hex()
+                last = bytes(argument).hex() if with_bytes else None
             elif isinstance(argument, str):
                 last = argument
             elif "GET" in name and isinstance(argument, int):

@@ -480,8 +480,12 @@ def parts(values: Iterable[str], option: str) -> list[str]:
     return split
 
 
-def failures(values: Iterable[str], known: Sequence[_Verdict]) -> dict[_Verdict, float]:
+def failures(
+    values: Iterable[str], known: Sequence[_Verdict], *, counts: bool = True
+) -> dict[_Verdict, float]:
     """Return the verdicts that fail, with the differences that they must exceed.
+
+    ``counts``: whether the command takes limits of counts, too, which an error then names.
 
     Raises:
         BadParameter: no such verdict can fail, one is given twice, or a difference is none.
@@ -493,8 +497,8 @@ def failures(values: Iterable[str], known: Sequence[_Verdict]) -> dict[_Verdict,
         name, colon, share = part.partition(":")
         direction = next((verdict for verdict in known if verdict == name), None)
         if direction is None:
-            text = f"{name!r} is no verdict that can fail: {', '.join(known)}; nor a count: "
-            text += ", ".join(COUNT_NAMES)
+            text = f"{name!r} is no verdict that can fail: {', '.join(known)}"
+            text += f"; nor a count: {', '.join(COUNT_NAMES)}" if counts else ""
             raise wrong("--fail-on", text)
         if direction in limits:
             raise wrong("--fail-on", f"{name} is given twice; give one limit")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import rich_click as click
 
 from coldwarm.cli import _options, _output
-from coldwarm.cli._commands import CommandGroup, with_example
+from coldwarm.cli._commands import CommandGroup, Measuring, with_example
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +41,7 @@ _FOLDER = click.argument("folder", metavar="HISTORY", type=_options.Input())
 @click.option(
     "--commit",
     metavar="REV",
-    help="Commit of the program that was measured. Default: what the result says.",
+    help="Hash of the commit that was measured. Default: what the result says.",
 )
 @click.option(
     "--keep-results",
@@ -53,20 +53,23 @@ _FOLDER = click.argument("folder", metavar="HISTORY", type=_options.Input())
 def _add(results: tuple[Path, ...], folder: Path, commit: str | None, keep: int | None) -> None:
     """Put results into a history.
 
-    RESULT is a folder of `coldwarm run` or `bench`, or a snapshot of one. It is read and computed
-    again, and copied. A run that is there already is left out. One history may have runs of several
-    machines: each figure is compared with those of the same machine.
+    RESULT is a folder of `coldwarm run` or `bench`, a snapshot of one, or a JSON file of pyperf or
+    pytest-benchmark. It is read, computed again, and copied. A run that is there already is not
+    added again. Keep one history for one branch. It may have runs of several machines: each figure
+    is compared with those of the same machine, inputs and threads.
     """
     from coldwarm.cli._results import run_in
+    from coldwarm.contracts.result import Measured
     from coldwarm.history import store
+    from coldwarm.integrations import formats
     from coldwarm.report.sentences import counted
-    from coldwarm.runner import recompute
 
     n_new = 0
     for path in results:
-        measured = recompute.read(run_in(path))
-        _output.tell(path, measured.otherwise)
-        n_new += store.add(folder, measured, commit) is not None
+        found = formats.read(run_in(path))
+        if isinstance(found, Measured):
+            _output.tell(path, found.otherwise)
+        n_new += store.add(folder, found, commit) is not None
     removed = store.prune(folder, keep) if keep is not None else 0
     said = f"{counted(n_new, 'run')} added to {folder}"
     others = len(results) - n_new
@@ -83,8 +86,7 @@ def _add(results: tuple[Path, ...], folder: Path, commit: str | None, keep: int 
 def _query(folder: Path, case: str | None, metric: str | None, form: str) -> None:
     """Show the figures of a history, run by run.
 
-    Beside each figure stands how many times that of its baseline in the same run it is, with an
-    interval.
+    Beside each figure stands its ratio to the baseline of the same run, with its interval.
     """
     from coldwarm.history import check, history_document
 
@@ -96,29 +98,117 @@ def _query(folder: Path, case: str | None, metric: str | None, form: str) -> Non
 @_FOLDER
 @click.option(
     "--newest",
-    type=_options.Whole(1, example=3),
+    type=_options.Whole(1, example=10),
     metavar="N",
-    default=3,
+    default=10,
     show_default=True,
-    help="Let --fail-on judge changes that began in the newest N runs.",
+    help="--fail-on judges changes that began in the newest N runs of a machine.",
 )
-@_options.fail_on("slower:5%,faster:20%")
+@_options.fail_on("slower:5%,more:10%")
 @_options.output("json", "markdown", "github")
 @click.pass_context
 def _check(
     context: click.Context, folder: Path, newest: int, failures: tuple[str, ...], form: str
 ) -> None:
-    """Find from which run on a figure is another, and stays so.
+    """Find the runs from which on a figure is different.
 
-    Where a run has a baseline, its ratio to that is judged, so that a slower machine is no change.
-    A change is told where chance would hardly make it, from two runs after it on; a single slow run
-    is none. With --fail-on, the exit status is 1 if the whole interval of a new change is beyond.
+    Times are judged as the ratio to the baseline of the same run, so that a slower machine is no
+    change. The times of the baseline itself are shown, and never fail; a run with one candidate has
+    no baseline. A change is reported only if chance is very unlikely: usually three runs after it.
+    One slow run is not reported. With --fail-on, the exit status is 1 if the whole interval of a
+    new change is beyond the limit; for memory the limits are more and less.
     """
     from coldwarm.errors import ExitCode
     from coldwarm.history import check, history_document
 
-    sides: tuple[Literal["slower", "faster"], ...] = ("slower", "faster")
-    found = check.check(folder, newest, _options.failures(failures, sides))
+    limits = _options.failures(failures, check.SIDES, counts=False)
+    found = check.check(folder, newest, limits)
     _output.emit(form, found, lambda: history_document.checked(found))
     if found.n_failing:
         context.exit(ExitCode.REGRESSION)
+
+
+@_command.command(
+    "bisect",
+    cls=Measuring,
+    example="coldwarm history bisect fit.py:fit --good v1.0 --bad main --input x=f32[1000]",
+)
+@click.argument("target", metavar="TARGET")
+@click.option("--good", required=True, metavar="REV", help="Commit before the change.")
+@click.option("--bad", required=True, metavar="REV", help="Later commit that has the change.")
+@click.option(
+    "--input",
+    "inputs",
+    multiple=True,
+    metavar="NAME=WHAT",
+    help="Argument of the function, as for `coldwarm bench`. Repeatable.",
+)
+@click.option(
+    "--metric",
+    type=click.Choice(["warm", "cold"]),
+    metavar="warm|cold",
+    default="warm",
+    show_default=True,
+    help="Figure that changed: a warm call, or the first result with empty caches.",
+)
+@click.option(
+    "--time-budget",
+    "budget_s",
+    type=_options.Duration(),
+    metavar="TIME",
+    default="30s",
+    show_default=True,
+    help="Time for each commit; if that decides nothing, twice and four times as much.",
+)
+@_options.threshold
+@_options.threads
+@_options.timeout
+@_options.out("out/bisect-TIME")
+@_options.output("json", "markdown")
+def _bisect(
+    *,
+    target: str,
+    good: str,
+    bad: str,
+    inputs: tuple[str, ...],
+    metric: str,
+    budget_s: float,
+    threshold: float,
+    threads: int | None,
+    timeout: float,
+    out: Path | None,
+    form: str,
+) -> int:
+    """Find the commit that made a function slower, or faster.
+
+    TARGET is a function in a git repository, as for `coldwarm bench`. The good commit and the bad
+    one are measured side by side, then commits between them, each beside the good one. Printed is
+    the first commit that has more than half of the change. A commit that fails is left out.
+    """
+    from coldwarm.cli._commands import is_quiet
+    from coldwarm.errors import ExitCode
+    from coldwarm.history import bisect, history_document
+    from coldwarm.report.progress import open_progress
+    from coldwarm.report.shown import PlainConsole
+    from coldwarm.runner.functions import targets
+
+    warm = metric == "warm"
+    request = targets.Request(
+        targets=(target,),
+        inputs=inputs,
+        options=targets.options(
+            cold=not warm,
+            warm=warm,
+            time_budget_s=budget_s,
+            threshold=threshold,
+            threads=threads,
+            timeout_s=timeout,
+        ),
+    )
+    folder = out or _options.new_directory("bisect")
+    with open_progress(PlainConsole(stderr=True, quiet=is_quiet())) as progress:
+        found = bisect.bisect(request, good, bad, folder, progress)
+    _output.emit(form, found, lambda: history_document.bisected(found))
+    if found.interrupted:
+        return ExitCode.INTERRUPTED
+    return ExitCode.FINE if found.first else ExitCode.NOTHING_VALID

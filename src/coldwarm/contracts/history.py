@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-import msgspec
-
 from coldwarm.contracts.base import Count, Difference, MetricKind, NotNegative, Positive, Record
 
 
@@ -18,12 +16,15 @@ class HistoryFigure(Record, frozen=True, kw_only=True):
     value: NotNegative
     """Seconds or bytes: the median of the processes."""
     baseline: str | None = None
-    """The case that it is held against; ``None``: it is the baseline, or the run has none."""
+    """The case that it is held against; itself: it is the baseline of others, and its seconds are
+    those of the machine; ``None``: there is none."""
     ratio: Positive | None = None
     low: Positive | None = None
     high: Positive | None = None
     confidence: float | None = None
     """Confidence of the bounds of the ratio."""
+    setup: str = ""
+    """A hash of inputs, threads and what else a figure of the same name must have in common."""
 
 
 class HistoryRun(Record, frozen=True, kw_only=True):
@@ -80,6 +81,8 @@ class HistoryChange(Record, frozen=True, kw_only=True):
     """Runs between this change and the next one."""
     n_since: Count
     """Runs from this change to the newest one."""
+    is_new: bool
+    """Whether it began in the newest runs of its machine."""
     software: list[Difference] = []
     """What differs between the runs at both sides."""
     fails_beyond: float | None = None
@@ -100,6 +103,46 @@ class HistoryCheck(Record, frozen=True, kw_only=True):
     changes: list[HistoryChange]
     """Newest first."""
     n_failing: Count
+    machines: dict[str, str] = {}
+    """Names of the machines, by their hashes."""
+
+
+BisectedSide = Literal["good", "bad", "left_out"]
+"""``left_out``: it failed, or stayed between both sides."""
+
+
+class BisectedCommit(Record, frozen=True, kw_only=True):
+    """A commit that was measured beside the good one."""
+
+    commit: str
+    side: BisectedSide
+    ratio: float | None
+    """Its figure over that of the good commit; ``None``: it failed."""
+    low: float | None
+    high: float | None
+
+
+class HistoryBisection(Record, frozen=True, kw_only=True):
+    """The commit that changed a figure, as far as it was found."""
+
+    schema_version: Literal["coldwarm.history_bisection.v1"] = "coldwarm.history_bisection.v1"
+    harness_version: str
+    target: str
+    metric: str
+    good: str
+    bad: str
+    ratio: Positive
+    """Of the bad commit over the good one."""
+    low: float | None
+    high: float | None
+    n_commits: Count
+    """Commits behind the good one, up to the bad one."""
+    steps: list[BisectedCommit]
+    """In the order in which they were measured."""
+    first: str | None
+    """The first commit on the bad side; ``None``: it is one of ``left``."""
+    interrupted: bool = False
+    left: list[str] = []
 
 
 class HistoryRow(Record, frozen=True, kw_only=True):
@@ -119,5 +162,5 @@ class HistoryRows(Record, frozen=True, kw_only=True):
     harness_version: str
     folder: str
     rows: list[HistoryRow]
-    machines: dict[str, str] = msgspec.field(default_factory=dict)
+    machines: dict[str, str] = {}
     """Names of the machines, by their hashes."""

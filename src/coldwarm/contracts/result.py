@@ -414,3 +414,5 @@ class Benchmarks:
     run_id: str | None = None
     started_at: str | None = None
     environment_sha256: Sha256 | None = None
+    commit: str | None = None
+    """Commit of the program, where the file tells it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import coldwarm
 from coldwarm.contracts.base import Difference
@@ -13,7 +13,8 @@ from coldwarm.stats import change_points
 from coldwarm.stats.ratio import LARGEST_EXPONENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
     from pathlib import Path
 
     from coldwarm.contracts.history import HistoryFigure, HistoryRow
@@ -26,21 +27,21 @@ _TRUSTED = 0.9
 """Confidence of an interval below which it says nothing of its run's error."""
 
 
-def check(folder: Path, newest: int, limits: Mapping[str, float]) -> HistoryCheck:
+def check(folder: Path, newest: int, limits: Mapping[Any, float]) -> HistoryCheck:
     """Return the changes in a history.
 
     Args:
         folder: The history.
-        newest: How many runs from the newest back may begin a change that fails.
-        limits: Differences that fail, of ``slower`` and ``faster``: where all of the interval is
-            beyond.
+        newest: How many runs of a machine, from the newest back, may begin a change that fails.
+        limits: Differences that fail, of ``SIDES``: where all of the interval is beyond.
 
     Raises:
         UsageError: the folder is no history.
         ContractError: the figures of a run are damaged.
     """
     found = store.series(folder)
-    changes = [one for each in found for one in _changes(each, newest, limits)]
+    recent = _recent(found, newest)
+    changes = [one for each in found for one in _changes(each, recent, limits)]
     return HistoryCheck(
         harness_version=coldwarm.__version__,
         folder=str(folder),
@@ -49,7 +50,21 @@ def check(folder: Path, newest: int, limits: Mapping[str, float]) -> HistoryChec
         n_short=sum(len(each.rows) < change_points.FEWEST for each in found),
         changes=sorted(changes, key=lambda one: one.after.started_at, reverse=True),
         n_failing=sum(one.fails_beyond is not None for one in changes),
+        machines=store.machines(folder),
     )
+
+
+def _recent(found: Sequence[Series], newest: int) -> set[str]:
+    """Return the newest runs of each machine."""
+    runs: dict[str, dict[str, str]] = {}
+    for each in found:
+        for row in each.rows:
+            runs.setdefault(row.machine, {})[row.run_id] = row.started_at
+    return {
+        run_id
+        for dates in runs.values()
+        for run_id in sorted(dates, key=dates.__getitem__)[-newest:]
+    }
 
 
 def rows(folder: Path, case: str, metric: str) -> HistoryRows:
@@ -65,24 +80,33 @@ def rows(folder: Path, case: str, metric: str) -> HistoryRows:
         for row in each.rows
         if case in row.figure.case and metric in row.figure.metric
     ]
+    named = {row.machine for row in found}
     return HistoryRows(
         harness_version=coldwarm.__version__,
         folder=str(folder),
         rows=found,
-        machines=store.machines(folder),
+        machines={key: name for key, name in store.machines(folder).items() if key in named},
     )
 
 
-def _changes(series: Series, newest: int, limits: Mapping[str, float]) -> Iterator[HistoryChange]:
+def _changes(
+    series: Series, recent: AbstractSet[str], limits: Mapping[str, float]
+) -> Iterator[HistoryChange]:
     """Yield the changes of a series: of its ratio to the baseline, where it has one."""
-    figures = [row.figure for row in series.rows]
-    values = [one.ratio or one.value for one in figures]
-    if not all(value > 0 for value in values):
+    told = [
+        (row, software, value)
+        for row, software in zip(series.rows, series.software, strict=True)
+        if (value := row.figure.ratio or row.figure.value) > 0
+    ]
+    rows_ = [row for row, *_ in told]
+    figures = [row.figure for row in rows_]
+    if not figures:
         return
-    logs = [math.log(value) for value in values]
+    logs = [math.log(value) for *_, value in told]
     for one in change_points.changes(logs, [*map(_error, figures)]):
-        before, after = series.rows[one.at - 1], series.rows[one.at]
-        n_since = len(series.rows) - one.at
+        before, after = rows_[one.at - 1], rows_[one.at]
+        # One that ended is new for as many runs of its machine as any other.
+        is_new = after.run_id in recent
         yield HistoryChange(
             case=after.figure.case,
             metric=after.figure.metric,
@@ -92,13 +116,14 @@ def _changes(series: Series, newest: int, limits: Mapping[str, float]) -> Iterat
             **{name: _ratio(getattr(one, of)) for name, of in _BOUNDS.items()},
             before=_run(before),
             after=_run(after),
-            earliest=_run(series.rows[one.earliest]),
-            latest=_run(series.rows[one.latest]),
+            earliest=_run(rows_[one.earliest]),
+            latest=_run(rows_[one.latest]),
             n_before=one.n_before,
             n_after=one.n_after,
-            n_since=n_since,
-            software=[*_differences(series.software[one.at - 1], series.software[one.at])],
-            fails_beyond=_beyond(one, limits) if n_since <= newest else None,
+            n_since=len(rows_) - one.at,
+            is_new=is_new,
+            software=[*_differences(told[one.at - 1][1], told[one.at][1])],
+            fails_beyond=_beyond(one, after.figure, limits) if is_new else None,
         )
 
 
@@ -128,9 +153,18 @@ def _differences(before: Mapping[str, str], after: Mapping[str, str]) -> Iterato
             yield Difference(name=name, a=sides[0], b=sides[1])
 
 
-def _beyond(change: Change, limits: Mapping[str, float]) -> float | None:
-    """Return the limit that all of a change's interval exceeds; ``None``: there is none."""
-    side = "slower" if change.size > 0 else "faster"
-    limit = limits.get(side)
+SIDES: tuple[Literal["slower", "faster", "more", "less"], ...]
+SIDES = ("slower", "faster", "more", "less")
+"""Changes that may fail: of times, and of memory."""
+
+
+def _beyond(change: Change, figure: HistoryFigure, limits: Mapping[str, float]) -> float | None:
+    """Return the limit that all of a change's interval exceeds; ``None``: there is none.
+
+    What others are held against changes with its machine, and never fails.
+    """
+    if figure.baseline == figure.case:
+        return None
+    limit = limits.get(SIDES[2 * (figure.kind == "memory") + (change.size < 0)])
     surely = change.low if change.size > 0 else -change.high
     return limit if limit is not None and surely > math.log1p(limit) else None

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from coldwarm.report import units
-from coldwarm.report.document import Cell, Document, Paragraph, Terms, table
+from coldwarm.report.document import Cell, Document, Notice, Paragraph, Terms, table, terms
 from coldwarm.report.sentences import counted
 from coldwarm.stats.change_points import FEWEST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from coldwarm.contracts.history import (
+        BisectedCommit,
+        BisectedSide,
+        HistoryBisection,
         HistoryChange,
         HistoryCheck,
         HistoryFigure,
@@ -37,9 +40,12 @@ def checked(found: HistoryCheck) -> Document:
         blocks.append(Paragraph(text, "failure"))
     shown = found.changes[:_MOST_ROWS]
     if shown:
-        columns = ("figure", "change", "from run", "commit", "since")
-        blocks.append(table(columns, map(_change_row, shown), labels=1))
-    blocks += [one for change in shown for one in _terms(change)]
+        columns = ("case", "figure", "change", "95 % interval", "from run of", "runs since")
+        blocks.append(table(columns, map(_change_row, shown), labels=2))
+    several = len({one.machine for one in found.changes}) > 1
+    machines = found.machines if several else {}
+    blocks += [one for change in shown for one in _terms(change, machines)]
+    blocks += [_notice(one) for one in shown if one.fails_beyond is not None]
     if len(found.changes) > len(shown):
         rest = counted(len(found.changes) - len(shown), "older change")
         blocks.append(Paragraph(f"… and {rest}: --format json has all", "dim"))
@@ -52,16 +58,31 @@ def checked(found: HistoryCheck) -> Document:
 def _change_row(one: HistoryChange) -> tuple[Cell | str, ...]:
     low, high = map(_percent, (one.low, one.high))
     return (
-        Cell(one.case, below=one.metric, style="name"),
-        Cell(
-            _percent(one.ratio),
-            below=f"{low} to {high}",
-            verdict="slower" if one.ratio > 1 else "faster",
-        ),
-        _date(one.after),
-        _commits(one),
-        counted(one.n_since, "run"),
+        Cell(one.case, style="name"),
+        _metric(one),
+        Cell(_percent(one.ratio), verdict=_verdict(one)),
+        f"{low} to {high}",
+        one.after.started_at[:10],
+        str(one.n_since),
     )
+
+
+def _verdict(one: HistoryChange) -> Literal["slower", "faster", "more", "less"]:
+    if one.kind == "memory":
+        return "more" if one.ratio > 1 else "less"
+    return "slower" if one.ratio > 1 else "faster"
+
+
+def _notice(one: HistoryChange) -> Notice:
+    """Return a change beyond the limit as a remark in a workflow's log."""
+    title = f"coldwarm history: {one.case} {one.metric}"
+    text = f"{_percent(one.ratio)} since the run of {_date(one.after)}"
+    return Notice("error", title, f"{text}, {_commits(one)}")
+
+
+def _metric(one: HistoryChange) -> str:
+    said = f"{one.metric}, the baseline" if one.baseline == one.case else one.metric
+    return said if one.fails_beyond is None else f"{said}, FAIL"
 
 
 def _commits(one: HistoryChange) -> str:
@@ -74,9 +95,11 @@ def _commit(run: RunOfChange) -> str:
     return (run.commit or "")[:_DIGITS]
 
 
-def _terms(one: HistoryChange) -> Iterator[Terms]:
-    """Yield what else is known of a change: what changed there too, and where it may lie."""
-    items = [("also changed", f"{each.name}: {each.a} → {each.b}") for each in one.software]
+def _terms(one: HistoryChange, machines: Mapping[str, str]) -> Iterator[Terms]:
+    """Yield what else is known of a change: its machine, what changed too, where it may lie."""
+    items = [("commits", _commits(one))] if one.after.commit else []
+    items += [("machine", name)] if (name := machines.get(one.machine)) else []
+    items += [("also changed", f"{each.name}: {each.a} → {each.b}") for each in one.software]
     if one.earliest != one.latest:
         dates = " to ".join(map(_date, (one.earliest, one.latest)))
         items.append(("may begin", dates))
@@ -84,27 +107,58 @@ def _terms(one: HistoryChange) -> Iterator[Terms]:
         yield Terms(tuple(items), title=f"{one.case}  {one.metric}")
 
 
+_SIDES: dict[BisectedSide, str] = {"good": "good", "bad": "bad", "left_out": "left out"}
+
+
+def bisected(found: HistoryBisection) -> Document:
+    """Return which commit changed a figure."""
+    steps = counted(len(found.steps), "commit")
+    said = f"{found.first} is the first with the change, {_percent(found.ratio)}."
+    if found.first is None:
+        said = f"One of {len(found.left)} commits has the change, {_percent(found.ratio)}."
+    rows_ = [
+        (
+            Cell(one.commit[:_DIGITS], style="name"),
+            Cell(_SIDES[one.side], verdict="undecided" if one.side == "left_out" else ""),
+            Cell() if one.ratio is None else Cell(f"{one.ratio:.3g}", below=_bounds(one)),
+        )
+        for one in found.steps
+    ]
+    blocks: list[Block] = [
+        Paragraph(said, "strong"),
+        table(("commit", "side", f"ratio to {found.good[:_DIGITS]}"), rows_, labels=2),
+        Paragraph(
+            f"{steps} of {found.n_commits} measured: {found.metric} of {found.target}", "dim"
+        ),
+    ]
+    if found.left:
+        blocks += terms([("left", ", ".join(one[:_DIGITS] for one in found.left))])
+    return Document("coldwarm history bisect", tuple(blocks))
+
+
 def rows(found: HistoryRows) -> Document:
     """Return figures of runs, the newest last."""
     text = counted(len(found.rows), "figure")
     said = f"{text} of {counted(len(found.machines), 'machine')}."
     blocks: list[Block] = [Paragraph(said, "strong")]
-    shown = sorted(found.rows, key=lambda one: (one.figure.case, one.figure.metric, one.started_at))
+    newest = sorted(found.rows, key=lambda one: one.started_at)[-_MOST_ROWS:]
+    shown = sorted(newest, key=lambda one: (one.figure.case, one.figure.metric, one.started_at))
     told = [
         (
-            Cell(one.figure.case, below=one.figure.metric, style="name"),
+            Cell(one.figure.case, style="name"),
+            one.figure.metric,
             _date(one),
             (one.commit or units.MISSING)[:_DIGITS],
             _value(one.figure),
             _ratio(one.figure),
         )
-        for one in shown[-_MOST_ROWS:]
+        for one in shown
     ]
     if told:
-        columns = ("figure", "run", "commit", "value", "times the baseline")
-        blocks.append(table(columns, told, labels=1))
-    if len(shown) > _MOST_ROWS:
-        rest = counted(len(shown) - _MOST_ROWS, "other figure")
+        columns = ("case", "figure", "run", "commit", "value", "ratio to baseline")
+        blocks.append(table(columns, told, labels=2))
+    if len(found.rows) > len(shown):
+        rest = counted(len(found.rows) - len(shown), "older figure")
         blocks.append(Paragraph(f"… and {rest}: --format json has all", "dim"))
     return Document("coldwarm history query", tuple(blocks))
 
@@ -116,9 +170,11 @@ def _value(figure: HistoryFigure) -> str:
 def _ratio(figure: HistoryFigure) -> Cell:
     if figure.ratio is None:
         return Cell()
-    low, high = figure.low, figure.high
-    below = "" if low is None or high is None else f"{low:.3g} to {high:.3g}"
-    return Cell(f"{figure.ratio:.3g}", below=below)
+    return Cell(f"{figure.ratio:.3g}", below=_bounds(figure))
+
+
+def _bounds(one: HistoryFigure | BisectedCommit) -> str:
+    return "" if one.low is None or one.high is None else f"{one.low:.3g} to {one.high:.3g}"
 
 
 def _percent(ratio: float) -> str:

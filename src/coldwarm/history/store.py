@@ -10,41 +10,46 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import secrets
 import shutil
 import sqlite3
-from contextlib import ExitStack, closing, suppress
+import time
+from collections import Counter
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
+
+from msgspec.structs import replace
 
 from coldwarm.contracts import codec
 from coldwarm.contracts.history import HistoryFigure, HistoryRow, HistoryRun
-from coldwarm.errors import ContractError, StorageError, UsageError
+from coldwarm.contracts.result import Benchmarks
+from coldwarm.errors import StorageError, UsageError
+from coldwarm.stats.comparable import failure, setup
 from coldwarm.stats.compared_figures import metrics
 from coldwarm.stats.intervals import centre
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+    from coldwarm.contracts.answer import Comparison
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.result import CaseResult, Measured
 
+_T = TypeVar("_T")
 _RUNS, _FIGURES, _RESULT, _INDEX = "runs", "figures.json", "result", "index.sqlite"
 _VERSION = 1
 """Of the index; another one is made anew."""
-_TABLES = f"""
-CREATE TABLE run (folder TEXT PRIMARY KEY, run_id TEXT, started_at TEXT, commit_of TEXT,
-    machine TEXT, machine_name TEXT, software TEXT);
-CREATE TABLE figure (folder TEXT, case_of TEXT, metric TEXT, kind TEXT, value REAL, baseline TEXT,
-    ratio REAL, low REAL, high REAL, confidence REAL);
-CREATE INDEX figures_of_run ON figure (folder);
-PRAGMA user_version = {_VERSION};
-"""
+_RUN_COLUMNS = ("run_id", "started_at", "commit_of", "machine", "machine_name", "software")
+_FIELDS = HistoryFigure.__struct_fields__
+_FIGURE_COLUMNS = tuple(f'"{name}"' for name in _FIELDS)  # one is a word of SQL
 _FRAMEWORKS = ("jax", "jaxlib", "torch", "numba", "llvmlite", "numpy", "scipy")
 _GIB = 2**30
-_FIELDS = HistoryFigure.__struct_fields__
+_STALE_S = 86400.0
+"""After which a copy that nobody has finished is removed."""
+_DIGITS = 12
 
 
 @dataclass(frozen=True)
@@ -56,42 +61,58 @@ class Series:
     """Of each row's run."""
 
 
-def add(folder: Path, measured: Measured, commit: str | None) -> HistoryRun | None:
+def add(folder: Path, found: Measured | Benchmarks, commit: str | None) -> HistoryRun | None:
     """Put a run into a history; ``None``: it is there already.
 
     Args:
         folder: The history, which is made where it is not there.
-        measured: The run, as it was read and computed again.
+        found: The run, as it was read and computed again, or a file of another tool.
         commit: That of the program; ``None``: the one that the run names, if it does.
 
     Raises:
-        UsageError: it is no whole run.
+        UsageError: it is no whole run of one commit, or the history lies in it.
         StorageError: it cannot be written.
     """
-    run, source = run_of(measured, commit), Path(measured.path)
-    name = f"{re.sub(r'[^0-9T]', '', run.started_at)[:15]}-{run.run_id[:8]}"
-    target = folder / _RUNS / name
+    run = _run_of_tool(found, commit) if isinstance(found, Benchmarks) else run_of(found, commit)
+    source, began = Path(found.path), datetime.fromisoformat(run.started_at)
+    if folder.resolve().is_relative_to(source.resolve()):
+        raise UsageError(f"{folder} lies in {source}; name another folder for the history")
+    target = folder / _RUNS / f"{began:%Y%m%dT%H%M%S}-{run.run_id[:8]}"
     if target.exists():
         return None
     made = folder / _RUNS / f".{secrets.token_hex(8)}"
     with ExitStack() as stack:
         stack.callback(shutil.rmtree, made, ignore_errors=True)
         try:
-            made.mkdir(parents=True)
-            shutil.copytree(source, made / _RESULT, symlinks=True)
+            _copy(source, made / _RESULT)
             (made / _FIGURES).write_bytes(codec.encode(run))
-            for path in (made / _FIGURES, made):
-                _keep(path)
+            for place, _, names in os.walk(made):
+                for name in (*names, "."):
+                    _keep(Path(place, name))
             made.rename(target)
             _keep(target.parent)
         except (OSError, shutil.Error) as error:
+            if target.exists():  # another process has put it there
+                return None
             text = f"{folder} cannot be written: {error}; make room, or name another"
             raise StorageError(text) from None
+    _remove_stale(folder / _RUNS)
     return run
 
 
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True)
+    if source.is_dir():
+        shutil.copytree(source, target, symlinks=True)
+    else:
+        target.mkdir()
+        shutil.copy2(source, target)
+
+
 def _keep(path: Path) -> None:
-    """Have what was written on the disk before anything else is."""
+    """Have a file, or the names in a folder, on the disk before anything else is."""
+    if path.is_symlink():
+        return
     at = os.open(path, os.O_RDONLY)
     try:
         os.fsync(at)
@@ -99,30 +120,86 @@ def _keep(path: Path) -> None:
         os.close(at)
 
 
+def _remove_stale(folder: Path) -> None:
+    """Remove copies that were begun and never put in their place."""
+    for one in folder.glob(".*"):
+        if time.time() - one.lstat().st_mtime > _STALE_S:
+            shutil.rmtree(one, ignore_errors=True)
+
+
 def run_of(measured: Measured, commit: str | None) -> HistoryRun:
     """Return the figures of a run.
 
     Raises:
-        UsageError: it is no whole run.
+        UsageError: it is no whole run of one commit.
     """
     suite, environment = measured.suite, measured.environment
     if suite is None or environment is None or not Path(measured.path).is_dir():
         raise UsageError(f"{measured.path} is no folder of a run; name one of `coldwarm run`")
     if not suite.complete:
         raise UsageError(f"{measured.path} is not finished; go on with `coldwarm run --resume`")
-    revisions = {one.protocol.own.revision for one in measured.cases.values() if one.protocol.own}
-    told = revisions.pop() if len(revisions) == 1 else None
+    owns = [one.protocol.own for one in measured.cases.values() if one.protocol.own]
+    revisions = {own.revision for own in owns}
+    if len(revisions) > 1:
+        text = f"{measured.path} has two commits side by side; add results of one commit"
+        raise UsageError(text)
     machine = _machine(environment)
     run = HistoryRun(
         run_id=suite.run_id,
-        started_at=suite.started_at,
-        commit=commit or told,
-        machine=hashlib.sha256(json.dumps(machine).encode()).hexdigest()[:12],
+        started_at=_date(suite.started_at, measured.path),
+        commit=commit or next(iter(revisions), None),
+        machine=_hash(machine),
         machine_name=", ".join(str(one) for one in machine if one),
         software=_software(environment),
-        figures=[one for case in measured.cases.values() for one in _figures(case)],
+        figures=[*_figures(list(measured.cases.values()))],
     )
     return codec.without_secrets(run)
+
+
+def _run_of_tool(found: Benchmarks, commit: str | None) -> HistoryRun:
+    """Return the figures of a file of another tool, which have no baseline.
+
+    Raises:
+        UsageError: it does not tell when it was measured.
+    """
+    if found.started_at is None:
+        raise UsageError(f"{found.path} does not tell when it was measured, so it has no place")
+    machine = found.cpu or "a machine that is not told"
+    figures = [
+        HistoryFigure(case=name, metric=one.kind, kind=one.kind, value=centre(one.processes))
+        for name, one in found.benchmarks.items()
+    ]
+    run = HistoryRun(
+        run_id=hashlib.sha256(Path(found.path).read_bytes()).hexdigest()[:32],
+        started_at=_date(found.started_at, found.path),
+        commit=commit or found.commit,
+        machine=_hash(machine),
+        machine_name=machine,
+        software={"measured by": found.tool or "coldwarm"},
+        figures=figures,
+    )
+    return codec.without_secrets(run)
+
+
+def _date(text: str, path: str) -> str:
+    """Return a date in UTC; one without a zone is taken to be so.
+
+    Raises:
+        UsageError: it is none.
+    """
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise UsageError(
+            f"{path} says that it was measured at {text!r}, which is no date"
+        ) from None
+    zoned = found if found.tzinfo else found.replace(tzinfo=UTC)
+    return zoned.astimezone(UTC).isoformat(timespec="seconds")
+
+
+def _hash(value: object) -> str:
+    told = json.dumps(value, sort_keys=True, default=str)
+    return hashlib.sha256(told.encode()).hexdigest()[:_DIGITS]
 
 
 def _machine(environment: Environment) -> list[str]:
@@ -141,26 +218,40 @@ def _software(environment: Environment) -> dict[str, str]:
     return {**known, **own, "coldwarm": environment.harness.version}
 
 
-def _figures(case: CaseResult) -> Iterator[HistoryFigure]:
-    """Yield what a case measured; nothing where its answer is wrong."""
-    judged = {one.metric: one for one in case.comparisons}
-    for (metric, kind), side in metrics(case).items():
-        value = centre(list(side.values.values()))
-        found = judged.get(metric)
-        if found is None or found.ratio is None:
-            yield HistoryFigure(case=case.case, metric=metric, kind=kind, value=value)
-            continue
-        yield HistoryFigure(
-            case=case.case,
-            metric=metric,
-            kind=kind,
-            value=value,
-            baseline=found.baseline,
-            ratio=found.ratio,
-            low=found.low or None,
-            high=found.high or None,
-            confidence=found.confidence,
-        )
+def _figures(cases: Sequence[CaseResult]) -> Iterator[HistoryFigure]:
+    """Yield what cases measured; nothing of one that failed, or whose answer is wrong."""
+    valid = [case for case in cases if failure(case) is None]
+    values = {
+        case.case: {key: centre(list(side.values.values())) for key, side in metrics(case).items()}
+        for case in valid
+    }
+    n_of = Counter(case.group for case in valid)
+    references = {case.group: case.case for case in valid if case.baseline and n_of[case.group] > 1}
+    for case in valid:
+        reference = references.get(case.group)
+        judged = {one.metric: one for one in case.comparisons}
+        for (metric, kind), value in values[case.case].items():
+            figure = HistoryFigure(
+                case=case.case, metric=metric, kind=kind, value=value, setup=_hash(setup(case))
+            )
+            theirs = values[reference].get((metric, kind), 0.0) if reference else 0.0
+            if reference is None or kind == "memory" or not theirs:
+                yield figure
+            elif reference == case.case:
+                yield replace(figure, baseline=reference)
+            else:
+                yield _held_against(figure, reference, value / theirs, judged.get(metric))
+
+
+def _held_against(
+    figure: HistoryFigure, reference: str, ratio: float, found: Comparison | None
+) -> HistoryFigure:
+    """Return a figure with its ratio, and the interval where one was computed."""
+    if found is None or found.ratio is None:
+        return replace(figure, baseline=reference, ratio=ratio)
+    bounds = {"low": found.low or None, "high": found.high or None}
+    told = {"ratio": found.ratio, "confidence": found.confidence, **bounds}
+    return replace(figure, baseline=reference, **told)
 
 
 def prune(folder: Path, keep: int) -> int:
@@ -195,82 +286,92 @@ def series(folder: Path) -> list[Series]:
     if not (folder / _RUNS).is_dir():
         text = f"{folder} is no history; make one with `coldwarm history add RESULT --to {folder}`"
         raise UsageError(text)
-    with closing(_index(folder)) as index:
-        runs = {
-            key: (run_id, started_at, commit, machine, json.loads(software))
-            for key, run_id, started_at, commit, machine, software in index.execute(
-                "SELECT folder, run_id, started_at, commit_of, machine, software FROM run"
-            )
-        }
-        found: dict[tuple[str, ...], list[tuple[HistoryRow, dict[str, str]]]] = {}
-        columns = "folder, case_of, metric, kind, value, baseline, ratio, low, high, confidence"
-        query = f"SELECT {columns} FROM figure ORDER BY folder"  # noqa: S608 - names of columns
-        for key, *values in index.execute(query):
-            run_id, started_at, commit, machine, software = runs[key]
-            figure = HistoryFigure(**dict(zip(_FIELDS, values, strict=True)))
-            row = HistoryRow(
-                run_id=run_id, started_at=started_at, commit=commit, machine=machine, figure=figure
-            )
-            place = machine, figure.case, figure.metric, figure.baseline or ""
-            found.setdefault(place, []).append((row, software))
-    return [
-        Series([row for row, _ in rows], [software for _, software in rows])
-        for rows in found.values()
-    ]
+    return _asked(folder, _series)
+
+
+def _series(index: sqlite3.Connection) -> list[Series]:
+    columns = ", ".join(_RUN_COLUMNS)
+    runs = {
+        key: (told, json.loads(software))
+        for key, *told, _, software in index.execute(f"SELECT folder, {columns} FROM run")  # noqa: S608 - names of columns
+    }
+    found: dict[tuple[str, ...], tuple[list[HistoryRow], list[dict[str, str]]]] = {}
+    query = f"SELECT folder, {', '.join(_FIGURE_COLUMNS)} FROM figure ORDER BY folder"  # noqa: S608 - likewise
+    for key, *values in index.execute(query):
+        (run_id, started_at, commit, machine), software = runs[key]
+        figure = HistoryFigure(**dict(zip(_FIELDS, values, strict=True)))
+        row = HistoryRow(
+            run_id=run_id, started_at=started_at, commit=commit, machine=machine, figure=figure
+        )
+        place = machine, figure.case, figure.metric, figure.baseline or "", figure.setup
+        rows, versions = found.setdefault(place, ([], []))
+        rows.append(row)
+        versions.append(software)
+    return [Series(rows, versions) for rows, versions in found.values()]
 
 
 def machines(folder: Path) -> dict[str, str]:
     """Return the names of a history's machines, by their hashes."""
-    with closing(_index(folder)) as index:
-        return dict(index.execute("SELECT machine, machine_name FROM run"))
+    query = "SELECT machine, machine_name FROM run"
+    return _asked(folder, lambda index: dict(index.execute(query).fetchall()))
 
 
-def _index(folder: Path) -> sqlite3.Connection:
-    """Return the index, up to date; in memory where none can be kept in the folder.
+def _asked(folder: Path, ask: Callable[[sqlite3.Connection], _T]) -> _T:
+    """Ask the index, brought up to date; one that is damaged is made anew.
+
+    Where none can be kept in the folder, or another process holds it, it is made in memory.
 
     Raises:
         ContractError: the figures of a run are damaged.
     """
     path = folder / _INDEX
-    for _ in range(2):
-        with suppress(sqlite3.Error):
-            return _brought_up(sqlite3.connect(path), folder)
-        with suppress(OSError):
-            path.unlink()  # damaged: it is made anew
-    return _brought_up(sqlite3.connect(":memory:"), folder)
+    for place in (path, path, ":memory:"):
+        try:
+            with closing(sqlite3.connect(place)) as index:
+                _bring_up(index, folder)
+                return ask(index)
+        except (sqlite3.OperationalError, sqlite3.IntegrityError):
+            continue
+        except sqlite3.DatabaseError:
+            for name in (path, path.with_name(f"{_INDEX}-journal")):
+                name.unlink(missing_ok=True)
+    raise StorageError(f"{path} cannot be read, and no index can be made in memory")
 
 
-def _brought_up(index: sqlite3.Connection, folder: Path) -> sqlite3.Connection:
+def _bring_up(index: sqlite3.Connection, folder: Path) -> None:
     """Bring an index up to date with the runs that are there.
 
     Raises:
         ContractError: the figures of a run are damaged.
-        sqlite3.Error: it is damaged, or cannot be written.
+        sqlite3.Error: it is damaged, is held by another process, or cannot be written.
     """
-    try:
-        with index:
-            (version,) = index.execute("PRAGMA user_version").fetchone()
-            if version != _VERSION:
-                for table in ("run", "figure"):
-                    index.execute(f"DROP TABLE IF EXISTS {table}")
-                index.executescript(_TABLES)
-            there = {one.name: one for one in _runs(folder)}
-            known = {name for (name,) in index.execute("SELECT folder FROM run")}
-            for name in known - there.keys():
-                for table in ("run", "figure"):
-                    index.execute(f"DELETE FROM {table} WHERE folder = ?", (name,))  # noqa: S608
-            for name in sorted(there.keys() - known):
-                _insert(index, name, codec.load_as(HistoryRun, there[name] / _FIGURES))
-    except (sqlite3.Error, ContractError):
-        index.close()
-        raise
-    return index
+    index.isolation_level = None
+    index.execute("BEGIN IMMEDIATE")
+    (version,) = index.execute("PRAGMA user_version").fetchone()
+    if version != _VERSION:
+        for table, columns in (("run", _RUN_COLUMNS), ("figure", _FIGURE_COLUMNS)):
+            index.execute(f"DROP TABLE IF EXISTS {table}")
+            index.execute(f"CREATE TABLE {table} (folder, {', '.join(columns)})")
+            index.execute(f"CREATE INDEX folders_of_{table} ON {table} (folder)")
+        index.execute(f"PRAGMA user_version = {_VERSION}")
+    there = {one.name: one for one in _runs(folder)}
+    known = {name for (name,) in index.execute("SELECT folder FROM run")}
+    for name in known - there.keys():
+        for table in ("run", "figure"):
+            index.execute(f"DELETE FROM {table} WHERE folder = ?", (name,))  # noqa: S608 - names of tables
+    for name in sorted(there.keys() - known):
+        _insert(index, name, codec.load_as(HistoryRun, there[name] / _FIGURES))
+    index.execute("COMMIT")
 
 
 def _insert(index: sqlite3.Connection, folder: str, run: HistoryRun) -> None:
-    told = (folder, run.run_id, run.started_at, run.commit, run.machine, run.machine_name)
-    index.execute("INSERT INTO run VALUES (?, ?, ?, ?, ?, ?, ?)", (*told, json.dumps(run.software)))
-    index.executemany(
-        "INSERT INTO figure VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [(folder, *(getattr(one, name) for name in _FIELDS)) for one in run.figures],
-    )
+    told = (run.run_id, run.started_at, run.commit, run.machine, run.machine_name)
+    row = (folder, *told, json.dumps(run.software))
+    index.execute(f"INSERT INTO run VALUES ({_places(row)})", row)  # noqa: S608 - question marks
+    rows = [(folder, *(getattr(one, name) for name in _FIELDS)) for one in run.figures]
+    if rows:
+        index.executemany(f"INSERT INTO figure VALUES ({_places(rows[0])})", rows)  # noqa: S608
+
+
+def _places(row: tuple[object, ...]) -> str:
+    return ", ".join("?" * len(row))

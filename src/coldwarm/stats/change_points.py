@@ -12,7 +12,9 @@ interval says.
 *Stray runs.* A run that is far from the runs around it is drawn in to three times the scatter, and
 a level has two runs or more: one run alone never is a change.
 
-*Drifts.* A part that a straight line fits better than two levels is left whole.
+*Modes.* A few runs where others of the level before are, too, are none.
+
+*Drifts.* A part that a straight line fits, and better than two levels do, is left whole.
 
 ``benchmarks/change_points.py`` simulates how often that is wrong, and how soon it is told.
 """
@@ -37,6 +39,8 @@ FEWEST = 8
 """Runs of a series below which no change is told."""
 _SHORTEST, _SHORT = 2, 3
 """Runs of a level, and of one in which each has to agree."""
+_FEW = 6
+"""Runs of a level that another mode of the same figure may have one after the other."""
 _CHANCE = 1e-4
 """How often two levels may look so different where there is one, at a place looked at."""
 _DRAWN_IN = 3.0
@@ -46,10 +50,16 @@ _AROUND = 7
 _EFFICIENCY = 2 / 3
 """Degrees of freedom that differences of neighbours have, for each run."""
 _LEAST_SCATTER = 1e-4
-_USUAL = 1.4826
-"""Standard deviations in a median of absolute deviations."""
+_USUAL = 1.51
+"""Standard deviations in the root mean square of the nearest four fifths."""
+_MOST_FAR = 0.2
+"""Share of differences that may be far from all others."""
 _MOST_ALIKE = 0.6
 """Correlation of runs that follow each other."""
+_FITS = 2.0
+"""Mean square that is left, in scatters squared, by a line that fits a part."""
+_MOST_BEYOND = 0.1
+"""Share of the runs of a level that may lie where a short level beside it is."""
 _LIKELY = 4.0
 """How much less a place may show a change than the best one, and may still be the place: 95 % of a
 chi-squared variable of one degree of freedom are below."""
@@ -122,9 +132,10 @@ def _scatter(values: Floats) -> float:
 
 def _variance(steps: Floats) -> float:
     """Return half of the mean square of differences, without those that are far from all others."""
-    usual = _USUAL * float(np.median(np.abs(steps - np.median(steps))))
-    kept = steps[np.abs(steps) <= _DRAWN_IN * usual]
-    return float(np.mean(kept**2) / 2) if len(kept) else 0.0
+    apart = np.abs(steps - np.median(steps))
+    usual = np.sort(apart)[: math.ceil((1 - _MOST_FAR) * len(apart))]
+    kept = steps[apart <= _DRAWN_IN * _USUAL * float(np.sqrt(np.mean(usual**2)))]
+    return float(np.var(kept) / 2)
 
 
 def _divided(series: _Series, first: int, end: int) -> list[int]:
@@ -152,17 +163,25 @@ def _shown(series: _Series, first: int, end: int) -> Floats:
 
 
 def _agree(series: _Series, first: int, at: int, end: int) -> bool:
-    """Say whether the runs of a short level are all apart from the other, and not one of them."""
+    """Say whether the runs of a short level are apart from all of the other, and not one of them.
+
+    A figure that has two modes goes to the other one now and then, for a few runs.
+    """
     before, after = series.raw[first:at], series.raw[at:end]
     for level, other in ((before, after), (after, before)):
-        apart = level - np.median(other)
-        if len(level) <= _SHORT and np.any(apart * np.sign(apart.mean()) < abs(apart.mean()) / 2):
+        gap = float(np.mean(level) - np.median(other))
+        half = abs(gap) / 2
+        beyond = np.sign(gap) * (other - np.median(other)) > half
+        is_apart = bool(np.all(np.sign(gap) * (level - np.median(other)) >= half))
+        if len(level) <= _SHORT and not is_apart:
+            return False
+        if len(level) <= _FEW and np.mean(beyond) > _MOST_BEYOND:
             return False
     return True
 
 
 def _is_drift(series: _Series, first: int, at: int, end: int) -> bool:
-    """Say whether a straight line fits a part better than two levels."""
+    """Say whether a straight line fits a part, and better than two levels."""
     weights, values = series.weights[first:end], series.values[first:end]
     times = np.arange(end - first, dtype=np.float64)
     line = np.polynomial.Polynomial.fit(times, values, 1, w=np.sqrt(weights))
@@ -171,13 +190,15 @@ def _is_drift(series: _Series, first: int, at: int, end: int) -> bool:
     for part in (slice(first, at), slice(at, end)):
         level = np.average(series.values[part], weights=series.weights[part])
         left_by_levels += float(np.sum(series.weights[part] * (series.values[part] - level) ** 2))
-    return left_by_line < left_by_levels
+    return left_by_line < min(left_by_levels, _FITS * (end - first))
 
 
 def _change(series: _Series, first: int, at: int, end: int) -> Change:
     levels, squares = [], 0.0
     for part in (slice(first, at), slice(at, end)):
-        levels.append(float(np.average(series.values[part], weights=series.weights[part])))
+        # The runs of a short level agree, and were drawn in to the one before it.
+        values = series.raw if part.stop - part.start <= _SHORT else series.values
+        levels.append(float(np.average(values[part], weights=series.weights[part])))
         squares += 1 / float(np.sum(series.weights[part]))
     shown = _shown(series, first, end)
     likely = np.flatnonzero(shown >= shown[at - first - _SHORTEST] - _LIKELY) + first + _SHORTEST

@@ -155,6 +155,19 @@ def _between(
         )
 
 
+def setup(case: CaseResult) -> dict[str, Any]:
+    """Return what figures of one name must have in common, but for versions of coldwarm."""
+    own = case.protocol.own
+    return {
+        **{name: getattr(case, name) for name in ("workload", "size", "dtype", "dataset_sha256")},
+        **{name: getattr(case.protocol, name) for name in _SETUP},
+        **({"arguments": own.arguments, "given": own.given} if own else {}),
+    }
+
+
+_SETUP = ("allocator", "cache_settings", "threads", "affinity", "environment_variables", "seed")
+
+
 def _of_case(one: CaseResult, other: CaseResult) -> list[tuple[str, Difference]]:
     """Return what must agree in a case and does not, each with the field that it belongs to."""
     first, second = one.protocol, other.protocol

@@ -7,6 +7,7 @@ A sum of floats keeps the order of its additions unless the compiler may change 
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import Codes, because
@@ -40,8 +41,15 @@ _CHANGES = {
 }
 _SHORT = 16
 """Turns, below which doing several at once saves little."""
-_SIMPLE = frozenset(("range", "abs", "min", "max", "int", "float", "len"))
-_MODULES = ("math.", "np.", "numpy.")
+_LONG_CALL_S = 1e-3
+"""Shortest call that is worth starting threads for."""
+_OF_NUMBERS = frozenset(("abs", "min", "max", "int", "float", "len", "range", "prange"))
+_MAKERS = frozenset(("zeros", "empty", "ones", "full", "zeros_like", "empty_like", "ones_like"))
+_SCALARS = frozenset(
+    ("sqrt", "exp", "log", "sin", "cos", "tan", "abs", "floor", "hypot", "arctan2")
+)
+_NUMPY = ("np.", "numpy.")
+_KIND = re.compile(r"array\((?P<kind>\w+), (?P<n>\d+)d, C\)")
 
 
 def _findings(trace: ProcessTrace) -> Iterator[Finding]:
@@ -60,8 +68,9 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
             says = because("doctor_sum_in_order", variable=variable, **told)
             yield _finding(trace, "numba-sum-in-order", (path, line), says)
         lines = range(function.lineno - len(function.decorator_list), function.lineno + 1)
-        if is_parallel(trace, function) and not any((path, one) in warned for one in lines):
-            for loop in _serial(function):
+        is_warned = any((path, one) in warned for one in lines)
+        if is_parallel(trace, function) and not is_warned and _is_long(trace, call, spent_s):
+            for loop in _serial(function, call):
                 says = because("doctor_range_parallel", **told)
                 yield _finding(trace, "numba-range-parallel", (path, loop.lineno), says)
 
@@ -72,6 +81,12 @@ def _finding(trace: ProcessTrace, pattern: str, at: tuple[str, int], says: Reaso
     return trace.finding(pattern, site, says, framework="numba", no_figure=figure)
 
 
+def _is_long(trace: ProcessTrace, call: CompiledCall, spent_s: float) -> bool:
+    """Say whether a call of a function takes long, as far as its calls were counted."""
+    n = sum(one.n for one in trace.places_of("numba") if one.name == call.short_name)
+    return spent_s / max(1, n) >= _LONG_CALL_S
+
+
 def _may_reorder(decorators_: Sequence[ast.expr]) -> bool:
     """Say whether a function is compiled with ``fastmath``, or so that its source does not tell."""
     for one in decorators_:
@@ -80,40 +95,58 @@ def _may_reorder(decorators_: Sequence[ast.expr]) -> bool:
         is_jit = ast.unparse(made).rpartition(".")[2] in {"njit", "jit"}
         if not is_jit or any(each.arg in {"fastmath", None} for each in options):
             return True
-    return False
+    return not decorators_
 
 
 def _sum(function: Function, call: CompiledCall) -> tuple[int, str] | None:
-    """Return the line and variable of the sum that a function's one innermost loop makes."""
-    loop = _innermost(function)
-    if loop is None or not isinstance(loop.target, ast.Name):
+    """Return the line and variable of the sum that a function's one innermost loop makes.
+
+    Only where the function calls nothing else that may take long, and no other variable goes from
+    turn to turn: then each turn waits for that one, too.
+    """
+    loop = _innermost(function, call)
+    if loop is None or not isinstance(loop.target, ast.Name) or not _is_plain(function):
         return None
-    sums = [
-        (one, name)
-        for one in loop.body
-        if isinstance(one, ast.AugAssign) and (name := _added_to(one))
-    ]
+    sums = {name: one for one in loop.body if (name := _added_to(one))}
     others = [one for one in loop.body if not _added_to(one)]
     made = {name for one in others for name in stored(one)}
-    if not all(isinstance(one, ast.Assign) and _is_arithmetic(one.value) for one in others):
+    if not all(_is_of_turn(one) for one in others):
+        return None
+    if _set_by(others, made, {loop.target.id}) is None:
         return None
     read = [each for part in loop.body for each in _read(part)]
-    for one, name in sums:
-        used = {each for part in loop.body for each in _used(part) if part is not one}
-        is_own = name not in made | used | variables(one.value)
-        if is_own and _is_arithmetic(one.value) and _go_along(read, loop.target.id, call):
+    for name, one in sums.items():
+        value = _value(one)
+        used = {each for part in loop.body if part is not one for each in _used(part)}
+        is_own = name not in made | used and not variables(value) & set(sums) - {name}
+        is_of_data = bool([*_read(value)]) or bool(variables(value) & made)
+        floats = _is_arithmetic(value) and _go_along(read, loop.target.id, call)
+        if is_own and is_of_data and floats:
             return one.lineno, name
     return None
 
 
-def _innermost(function: Function) -> ast.For | None:
+def _is_of_turn(statement: ast.stmt) -> bool:
+    """Say whether a statement computes a variable of the turn, by sums and products."""
+    is_name = isinstance(statement, ast.Assign) and all(
+        isinstance(one, ast.Name) for one in statement.targets
+    )
+    return is_name and isinstance(statement, ast.Assign) and _is_arithmetic(statement.value)
+
+
+def _innermost(function: Function, call: CompiledCall) -> ast.For | None:
     """Return the loop over ``range`` that is deeper than any other, if it may have many turns."""
     depths = dict(loops(function, 0))
     deepest = [one for one, depth in depths.items() if depth == max(depths.values())]
     loop = deepest[0] if len(deepest) == 1 else None
     if not isinstance(loop, ast.For) or not isinstance(loop.iter, ast.Call):
         return None
-    return loop if called(loop.iter) == "range" and not _is_short(loop.iter) else None
+    is_range = called(loop.iter) == "range" and len(loop.iter.args) <= _TWO
+    return loop if is_range and not _is_short(loop.iter, call) else None
+
+
+_TWO = 2
+"""Arguments of a range that goes one by one."""
 
 
 def _added_to(statement: ast.stmt) -> str:
@@ -121,24 +154,55 @@ def _added_to(statement: ast.stmt) -> str:
     match statement:
         case ast.AugAssign(target=ast.Name(id=name), op=ast.Add() | ast.Sub()):
             return name
+        case ast.Assign(
+            targets=[ast.Name(id=name)], value=ast.BinOp(left=ast.Name(id=left), op=ast.Add())
+        ) if name == left:
+            return name
     return ""
 
 
-def _is_short(given: ast.Call) -> bool:
-    last = given.args[min(1, len(given.args) - 1)] if given.args else None
-    value = last.value if isinstance(last, ast.Constant) else _SHORT
-    return isinstance(value, int) and value < _SHORT
+def _value(statement: ast.stmt) -> ast.expr:
+    """Return what is added."""
+    match statement:
+        case ast.AugAssign(value=value) | ast.Assign(value=ast.BinOp(right=value)):
+            return value
+    return ast.Constant(0)
+
+
+def _is_short(given: ast.Call, call: CompiledCall) -> bool:
+    """Say whether a range is known to have few turns."""
+    last = given.args[-1] if given.args else None
+    if isinstance(last, ast.Constant):
+        return isinstance(last.value, int) and last.value < _SHORT
+    name = "" if last is None else ast.unparse(last)
+    is_whole = call.arguments.get(name, "").startswith(("int", "uint"))
+    value = (call.given or {}).get(name, [])
+    return is_whole and bool(value) and value[0] < _SHORT
+
+
+def _is_plain(function: Function) -> bool:
+    """Say whether a function calls only what makes an array, or computes with one number."""
+    for one in ast.walk(function):
+        if isinstance(one, ast.Call) and one not in function.decorator_list:
+            name = ast.unparse(one.func)
+            is_numpy = name.startswith(_NUMPY) and called(one) in _MAKERS | _SCALARS
+            if not (name in _OF_NUMBERS or name.startswith("math.") or is_numpy):
+                return False
+    return True
 
 
 def _is_arithmetic(node: ast.expr) -> bool:
     """Say whether an expression is sums and products of elements and variables, and no more."""
-    calls = [one for one in ast.walk(node) if isinstance(one, ast.Call)]
-    divided = any(
-        isinstance(one, ast.BinOp) and not isinstance(one.op, (ast.Add, ast.Sub, ast.Mult))
-        for one in ast.walk(node)
-    )
-    chosen = any(isinstance(one, (ast.Compare, ast.IfExp, ast.Slice)) for one in ast.walk(node))
-    return not divided and not chosen and all(ast.unparse(one.func) == "abs" for one in calls)
+    allowed = (ast.Add, ast.Sub, ast.Mult)
+    for one in ast.walk(node):
+        if isinstance(one, ast.BinOp) and not isinstance(one.op, allowed):
+            if not isinstance(one.op, ast.Pow) or ast.unparse(one.right) != "2":
+                return False
+        elif (isinstance(one, ast.Call) and ast.unparse(one.func) != "abs") or isinstance(
+            one, (ast.Compare, ast.IfExp, ast.Slice)
+        ):
+            return False
+    return True
 
 
 def _read(node: ast.AST) -> Iterator[ast.Subscript]:
@@ -152,31 +216,56 @@ def _go_along(read: Sequence[ast.Subscript], turning: str, call: CompiledCall) -
     """Say whether elements lie side by side from turn to turn, of long arrays of floats."""
     floats = 0
     for one in read:
-        places = one.slice.elts if isinstance(one.slice, ast.Tuple) else [one.slice]
-        if any(isinstance(each, ast.Subscript) for place in places for each in ast.walk(place)):
+        places = _places(one)
+        inner = [each for place in places for each in ast.walk(place)]
+        if any(isinstance(each, (ast.Subscript, ast.Slice)) for each in inner):
+            return False
+        kind = _KIND.fullmatch(call.arguments.get(ast.unparse(one.value), ""))
+        if kind is None or int(kind["n"]) != len(places):
             return False
         if not any(turning in variables(place) for place in places):
             continue
-        is_last = not any(turning in variables(place) for place in places[:-1])
-        name = ast.unparse(one.value)
-        kind, sizes = call.arguments.get(name, ""), (call.given or {}).get(name, [])
-        if not is_last or not kind.startswith("array(float") or (sizes and sizes[-1] < _SHORT):
+        sizes = (call.given or {}).get(ast.unparse(one.value), [])
+        if not _goes_by_one(places, turning) or (sizes and sizes[-1] < _SHORT):
             return False
-        floats += 1
+        floats += kind["kind"].startswith("float")
     return floats > 0
 
 
-def _serial(function: Function) -> Iterator[ast.For]:
+def _goes_by_one(places: Sequence[ast.expr], turning: str) -> bool:
+    """Say whether the last place alone has a turn's number, and goes up by one with it."""
+    *others, last = places
+    factors = (
+        one
+        for one in ast.walk(last)
+        if isinstance(one, ast.BinOp) and not isinstance(one.op, ast.Add)
+        if turning in variables(one)
+    )
+    return not any(turning in variables(place) for place in others) and next(factors, None) is None
+
+
+def _places(one: ast.Subscript) -> list[ast.expr]:
+    return one.slice.elts if isinstance(one.slice, ast.Tuple) else [one.slice]
+
+
+def _serial(function: Function, call: CompiledCall) -> Iterator[ast.For]:
     """Yield outermost loops over ``range`` whose turns could go side by side.
 
-    Only in a function in which a loop is inside of them: else starting threads may take longer.
+    Only in a function without ``prange``, in a loop that has another one inside: else starting
+    threads may take longer.
     """
+    calls = [one for one in ast.walk(function) if isinstance(one, ast.Call)]
+    if any(called(one) == "prange" for one in calls):
+        return
     for loop in _outermost(function.body):
         if not isinstance(loop, ast.For) or not isinstance(loop.target, ast.Name):
             continue
-        is_range = isinstance(loop.iter, ast.Call) and ast.unparse(loop.iter.func) == "range"
-        has_inner = any(isinstance(one, (ast.For, ast.While)) for one in _inside(loop))
-        if is_range and has_inner and _are_apart(loop, loop.target.id):
+        given = loop.iter
+        is_range = isinstance(given, ast.Call) and ast.unparse(given.func) == "range"
+        if not isinstance(given, ast.Call) or not is_range or len(given.args) > _TWO:
+            continue
+        has_inner = any(isinstance(one, ast.For) for one in _inside(loop))
+        if has_inner and not _is_short(given, call) and _are_apart(function, loop, call):
             yield loop
 
 
@@ -192,35 +281,53 @@ def _inside(loop: ast.For) -> list[ast.AST]:
     return [one for part in loop.body for one in ast.walk(part)]
 
 
-def _are_apart(loop: ast.For, turning: str) -> bool:
-    """Say whether each turn writes elements of its own, and nothing that another turn reads."""
-    inside = _inside(loop)
-    calls = [one for one in inside if isinstance(one, ast.Call)]
-    if any(isinstance(one, (ast.Break, ast.Return, ast.While)) for one in inside):
+def _are_apart(function: Function, loop: ast.For, call: CompiledCall) -> bool:
+    """Say whether each turn writes elements of its own, and nothing that is read elsewhere."""
+    inside, turning = _inside(loop), ast.unparse(loop.target)
+    other = (ast.Break, ast.Return, ast.While, ast.Raise, ast.Assert, ast.Slice, ast.Expr)
+    if any(isinstance(one, other) for one in inside) or not _is_plain(function):
         return False
-    if not all(_is_harmless(one) for one in calls):
+    elements = [one for one in inside if isinstance(one, ast.Subscript)]
+    written = {ast.unparse(one.value) for one in elements if isinstance(one.ctx, ast.Store)}
+    own = [one for one in elements if ast.unparse(one.value) in written]
+    if not written or not all(_is_at(one, turning) for one in own):
         return False
-    stores = [
-        one for one in inside if isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Store)
+    if not all(_is_array(function, name, call) for name in written):
+        return False
+    allowed = {id(each) for one in own for each in ast.walk(one.value)}
+    whole = [
+        one
+        for one in inside
+        if isinstance(one, ast.Name) and one.id in written
+        if id(one) not in allowed
     ]
-    if not stores or not all(_is_at(one, turning) for one in stores):
-        return False
-    written = {ast.unparse(one.value) for one in stores}
-    reads = [one for one in inside if isinstance(one, ast.Subscript) and one not in stores]
-    own = all(_is_at(one, turning) for one in reads if ast.unparse(one.value) in written)
     kept = {name for part in loop.body for name in stored(part)}
-    return own and _set_by(loop.body, kept, {turning}) is not None
+    ids = {id(one) for one in ast.walk(loop)}
+    after = {
+        one.id
+        for one in ast.walk(function)
+        if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load) and id(one) not in ids
+        if one.lineno > loop.lineno
+    }
+    begins_anew = _set_by(loop.body, kept, {turning}) is not None
+    return begins_anew and not whole and not kept & after
 
 
-def _is_harmless(call: ast.Call) -> bool:
-    name = ast.unparse(call.func)
-    draws = "random" in name
-    return not draws and (name in _SIMPLE or name.startswith(_MODULES))
+def _is_array(function: Function, name: str, call: CompiledCall) -> bool:
+    """Say whether a name is an array: an argument that is one, or made by NumPy."""
+    if call.arguments.get(name, "").startswith("array("):
+        return True
+    made = [
+        one.value
+        for one in ast.walk(function)
+        if isinstance(one, ast.Assign) and [name] == [*map(ast.unparse, one.targets)]
+    ]
+    return bool(made) and all(isinstance(one, ast.Call) and called(one) in _MAKERS for one in made)
 
 
 def _is_at(one: ast.Subscript, turning: str) -> bool:
     """Say whether the first place of an element is the number of the turn."""
-    first = one.slice.elts[0] if isinstance(one.slice, ast.Tuple) else one.slice
+    first = _places(one)[0]
     return isinstance(first, ast.Name) and first.id == turning
 
 

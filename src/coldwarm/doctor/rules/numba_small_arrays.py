@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
-from coldwarm.doctor.source_code import called, variables
+from coldwarm.doctor.source_code import called
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -113,7 +113,7 @@ def _reached(trace: ProcessTrace, path: str, function: Function) -> Iterator[tup
     by_name: dict[str, list[tuple[str, Function]]] = defaultdict(list)
     for file in trace.sources.paths:
         for node in trace.sources.nodes(file):
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and _is_compiled(node):
                 by_name[node.name].append((file, node))
     left, seen = [(path, function)], {function.name}
     while left:
@@ -127,28 +127,47 @@ def _reached(trace: ProcessTrace, path: str, function: Function) -> Iterator[tup
                 left += by_name[name]
 
 
+def _is_compiled(function: Function) -> bool:
+    """Say whether a function is under ``njit`` or ``jit``."""
+    made = (one.func if isinstance(one, ast.Call) else one for one in function.decorator_list)
+    return any(ast.unparse(one).rpartition(".")[2] in {"njit", "jit"} for one in made)
+
+
 def _written(product: ast.Call | ast.BinOp) -> str:
     return ast.unparse(product.func) if isinstance(product, ast.Call) else "@"
 
 
 def _small_product(function: Function) -> tuple[ast.Call | ast.BinOp, int] | None:
-    """Return a product in a loop one of whose matrices the function makes, and its rows."""
+    """Return a product of small matrices in a loop, and its rows.
+
+    That is one whose result is again the small matrix of the function's own that it is made of.
+    """
     rows = {}
     for node in ast.walk(function):
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
             n = _rows(node.value)
-            rows.update({name: n for one in node.targets for name in variables(one) if n})
-    for loop, _ in loops(function, 0):
+            names = [one.id for one in node.targets if isinstance(one, ast.Name)]
+            rows.update(dict.fromkeys(names, n) if n else {})
+    depths = dict(loops(function, 0))
+    for loop in (one for one, depth in depths.items() if depth == max(depths.values())):
         for node in ast.walk(loop):
-            sides = []
-            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
-                sides = [node.left, node.right]
-            elif isinstance(node, ast.Call) and ast.unparse(node.func) in {"np.dot", "numpy.dot"}:
-                sides = node.args
-            known = [rows[one.id] for one in sides if isinstance(one, ast.Name) and one.id in rows]
-            if known and isinstance(node, (ast.Call, ast.BinOp)):
-                return node, known[0]
+            made = node.value if isinstance(node, ast.Assign) else None
+            targets = [*map(ast.unparse, node.targets)] if isinstance(node, ast.Assign) else []
+            sides = _sides(made)
+            known = [
+                rows[name] for name in map(ast.unparse, sides) if name in rows.keys() & {*targets}
+            ]
+            if known and isinstance(made, (ast.Call, ast.BinOp)):
+                return made, known[0]
     return None
+
+
+def _sides(made: ast.expr | None) -> list[ast.expr]:
+    """Return what a product multiplies; nothing where it is none."""
+    if isinstance(made, ast.BinOp) and isinstance(made.op, ast.MatMult):
+        return [made.left, made.right]
+    is_dot = isinstance(made, ast.Call) and ast.unparse(made.func) in {"np.dot", "numpy.dot"}
+    return made.args if isinstance(made, ast.Call) and is_dot else []
 
 
 def _rows(made: ast.Call) -> int:
@@ -157,9 +176,13 @@ def _rows(made: ast.Call) -> int:
     match first:
         case ast.Constant(value=int(n)) if name in {"np.eye", "np.identity"}:
             pass
-        case ast.Tuple(elts=[ast.Constant(value=int(n)), ast.Constant(value=int(m))]) if n == m:
+        case ast.Tuple(elts=[ast.Constant(value=int(n)), ast.Constant(value=int(m))]) if (
+            n == m and name in {"np.zeros", "np.ones", "np.empty"}
+        ):
             pass
-        case ast.List(elts=[ast.List(elts=inner), *_] as outer) if len(inner) == len(outer):
+        case ast.List(elts=[ast.List(elts=inner), *_] as outer) if (
+            len(inner) == len(outer) and name == "np.array"
+        ):
             n = len(outer)
         case _:
             return 0

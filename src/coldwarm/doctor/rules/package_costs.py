@@ -56,10 +56,10 @@ _CHANGES = {
     " num_workers=0, where the data are in memory",
     "dataloader-wait": "where all data are in memory, take whole batches by index, such as"
     " x[order[i : i + n]]; else use more workers, and keep them with persistent_workers=True",
-    "distribution-per-number": "give it all numbers in one array; or write the density out, with"
-    " what does not change computed once",
+    "distribution-per-number": "give it all numbers in one array; where each needs the one before,"
+    " use scipy.special, such as ndtr and ndtri, or write the density out",
     "sparse-by-entry": "collect rows, columns and values in arrays, and make the matrix of them"
-    " once: scipy.sparse.coo_array((values, (rows, columns)))",
+    " once: scipy.sparse.coo_array((values, (rows, columns))), which adds up what is there twice",
     "finite-differences": "give it jac=jax.jit(jax.grad(f)), or jac=True with"
     " jax.jit(jax.value_and_grad(f))",
 }
@@ -76,9 +76,14 @@ _WAITS, _WAITS_ANEW = 0.25, 0.1
 starts workers of its own."""
 _FEWEST = 4
 """Parameters."""
-_DISTRIBUTION, _SPARSE = "scipy.rv_", re.compile(r"scipy\..*\.__[gs]etitem__")
-"""What runs where a distribution is called, and an entry of a sparse matrix is read or set."""
-_TO_NUMBER = frozenset(("float", "int", "len", "abs", "min", "max"))
+_DISTRIBUTION = "scipy.rv_"
+"""Beginning of what runs where a distribution is called."""
+_DENSITIES = frozenset(
+    ("pdf", "logpdf", "pmf", "logpmf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf")
+)
+_SPARSE = re.compile(r"scipy\.(IndexMixin|_(lil|dok|coo|bsr|cs\w)_base)\.__[gs]etitem__")
+"""What runs where an entry of a sparse matrix is read or set."""
+_TO_NUMBER, _OF_NUMBER = frozenset(("float", "int", "len")), frozenset(("abs", "min", "max"))
 _USES = {
     "minimize": (4, 3, {"cg", "bfgs", "l-bfgs-b", "tnc", "slsqp", ""}),
     "root": (4, 3, {"hybr", "lm", ""}),
@@ -266,8 +271,9 @@ def _number_by_number(trace: ProcessTrace) -> Iterator[Finding]:
         site = spot.stack[0]
         if trace.sources.loop(site.path, site.line) is None:
             continue
-        if spot.below.startswith(_DISTRIBUTION):
-            found[site, spot.below.rpartition(".")[2]] += seconds
+        method = spot.below.rpartition(".")[2]
+        if spot.below.startswith(_DISTRIBUTION) and method in _DENSITIES:
+            found[site, method] += seconds
         elif _SPARSE.fullmatch(spot.below):
             found[site, ""] += seconds
     for (site, method), seconds in found.items():
@@ -291,23 +297,28 @@ def _sets_one(trace: ProcessTrace, site: SourceLine) -> bool:
     targets: list[ast.expr] = []
     if isinstance(statement, ast.Assign):
         targets = statement.targets
-    elif isinstance(statement, ast.AugAssign):
+    elif isinstance(statement, ast.AugAssign) and isinstance(statement.op, (ast.Add, ast.Sub)):
         targets = [statement.target]
+    held = trace.held_at(site.path, site.line)
     return any(
         isinstance(one, ast.Subscript)
         and isinstance(one.slice, ast.Tuple)
-        and all(_is_number(trace, site, place) for place in one.slice.elts)
+        and all(
+            _is_number(trace, site, place) or (isinstance(place, ast.Name) and place.id not in held)
+            for place in one.slice.elts
+        )
         for one in targets
     )
 
 
 def _of_one_number(trace: ProcessTrace, site: SourceLine, method: str) -> ast.Call | None:
     """Return the call of a distribution's method at a line, where it is given numbers alone."""
-    for call in trace.sources.calls_at(site.path, site.line):
-        given = [*call.args, *(one.value for one in call.keywords)]
-        if called(call) == method and given:
-            return call if all(_is_number(trace, site, one) for one in given) else None
-    return None
+    calls = [one for one in trace.sources.calls_at(site.path, site.line) if called(one) == method]
+    given = [
+        each for one in calls for each in (*one.args, *(named.value for named in one.keywords))
+    ]
+    is_told = given and all(_is_number(trace, site, one) for one in given)
+    return calls[0] if calls and is_told else None
 
 
 def _is_number(trace: ProcessTrace, site: SourceLine, node: ast.expr) -> bool:
@@ -322,13 +333,16 @@ def _is_number(trace: ProcessTrace, site: SourceLine, node: ast.expr) -> bool:
             parts = [left, right]
         case ast.Call():
             name = ast.unparse(node.func)
-            return name in _TO_NUMBER or name.startswith("math.")
+            if name in _TO_NUMBER or name.startswith("math."):
+                return True
+            parts = node.args if name in _OF_NUMBER and not node.keywords else None
         case ast.Subscript(value=value, slice=place):
             array = trace.held_at(site.path, site.line).get(ast.unparse(value))
             places = place.elts if isinstance(place, ast.Tuple) else [place]
             parts = places if array is not None and len(places) == len(array.shape) else None
         case ast.Name():
-            return node.id in _turning_numbers(trace, site)
+            is_array = node.id in trace.held_at(site.path, site.line)
+            return not is_array and node.id in _turning_numbers(trace, site)
     return parts is not None and all(_is_number(trace, site, one) for one in parts)
 
 

@@ -23,7 +23,7 @@ from coldwarm.doctor.tensor_names import given_to
 from coldwarm.doctor.written_values import sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from coldwarm.contracts.doctor import Finding
@@ -289,24 +289,102 @@ def _constants(trace: ProcessTrace, seen: _Seen) -> Iterator[Finding]:
 
 
 def _factors_again(trace: ProcessTrace, seen: _Seen) -> Iterator[Finding]:
-    """Name a matrix that NumPy or SciPy factors in each turn, where it stays the same."""
+    """Name a matrix that NumPy or SciPy factors in each turn, where nothing can change it."""
     site = seen.site
     for call in trace.sources.calls_at(site.path, site.line):
-        first = ast.unparse(call.func).partition(".")[0]
-        module = trace.sources.imported_from(site.path, first).partition(".")[0]
-        is_sparse = called(call) == "spsolve"
-        is_theirs = first in _OF_THE_HOST or module in _OF_THE_HOST
-        if not call.args or not (is_sparse or (called(call) in _SOLVES and is_theirs)):
+        package = _host_package(trace, site.path, ast.unparse(call.func))
+        is_sparse = called(call) == "spsolve" and package.startswith("scipy")
+        is_dense = called(call) == "solve" and package.startswith(("scipy", "numpy"))
+        if not call.args or not (is_sparse or is_dense):
             continue
-        matrix = call.args[0]
-        if isinstance(matrix, (ast.Name, ast.Attribute)) and _is_constant(
-            trace, site, ast.unparse(matrix)
-        ):
+        matrix = ast.unparse(call.args[0])
+        array = trace.held_at(site.path, site.line).get(matrix)
+        is_small = array is not None and min(array.shape, default=0) < _WORTH_FACTORING
+        if not is_small and _stays(trace, site, call.args[0]):
             code = "doctor_factored_sparse" if is_sparse else "doctor_factored"
-            told = {"call": ast.unparse(call.func), "matrix": ast.unparse(matrix)}
+            told = {"call": ast.unparse(call.func), "matrix": matrix}
             says = because(code, spent_s=seen.seconds, **told)
             framework = trace.first_framework
             yield trace.finding_of_seconds("constant-recomputed", site, says, framework=framework)
+
+
+_WORTH_FACTORING = 50
+"""Rows of a matrix, below which solving with its factors saves nothing."""
+_PURE = frozenset(("shape", "T", "dtype", "ndim", "nnz", "dot", "copy", "tocsr", "tocsc", "size"))
+"""Attributes and methods of a matrix that leave it as it is."""
+
+
+def _host_package(trace: ProcessTrace, path: str, name: str) -> str:
+    """Return the package that a function's name begins with in a file; empty: it is not told."""
+    first = name.partition(".")[0]
+    for node in trace.sources.nodes(path):
+        if isinstance(node, ast.Import):
+            for one in node.names:
+                if first == (one.asname or one.name.partition(".")[0]):
+                    return one.name
+    return trace.sources.imported_from(path, first)
+
+
+def _stays(trace: ProcessTrace, site: SourceLine, matrix: ast.expr) -> bool:
+    """Say whether a matrix is the same in each turn: it is only read where it is at hand.
+
+    An attribute is set where its object is made, and no loop of the program makes such objects.
+    """
+    name = ast.unparse(matrix)
+    around = trace.sources.functions_around(site.path, site.line)
+    if isinstance(matrix, ast.Name):
+        extent = trace.sources.loop(site.path, site.line)
+        if extent is None or _changes(trace, site.path, name, extent):
+            return False
+        parts = [one for outer in around[:1] for one in ast.walk(outer)]
+        return _is_only_read(parts or list(trace.sources.nodes(site.path)), name)
+    if not isinstance(matrix, ast.Attribute) or not name.startswith("self."):
+        return False
+    return (
+        _is_kept(trace, site, matrix.attr)
+        and _is_only_read(list(trace.sources.nodes(site.path)), name)
+        and not _is_made_in_loop(trace, site)
+    )
+
+
+def _is_only_read(nodes: Sequence[ast.AST], name: str) -> bool:
+    """Say whether a matrix is multiplied, solved with, looked at, and never given to others."""
+    allowed: set[int] = set()
+    for one in nodes:
+        read: list[ast.expr] = []
+        if isinstance(one, ast.Call) and called(one) in _SOLVES | {"spsolve", "dot", "norm"}:
+            read = one.args
+        elif isinstance(one, ast.Attribute) and one.attr in _PURE:
+            read = [one.value]
+        elif isinstance(one, ast.BinOp):
+            read = [one.left, one.right]
+        elif isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Load):
+            read = [one.value]
+        allowed |= {id(each) for each in read}
+    uses = [
+        one
+        for one in nodes
+        if isinstance(one, (ast.Name, ast.Attribute))
+        if ast.unparse(one) == name and isinstance(one.ctx, ast.Load)
+    ]
+    return all(id(one) in allowed for one in uses)
+
+
+def _is_made_in_loop(trace: ProcessTrace, site: SourceLine) -> bool:
+    """Say whether a loop of the program makes objects of the class that a line is in."""
+    classes = {
+        node.name
+        for node in trace.sources.nodes(site.path)
+        if isinstance(node, ast.ClassDef)
+        and node.lineno <= site.line <= (node.end_lineno or node.lineno)
+    }
+    return any(
+        isinstance(node, ast.Call)
+        and called(node) in classes
+        and trace.sources.loop(path, node.lineno) is not None
+        for path in trace.sources.paths
+        for node in trace.sources.nodes(path)
+    )
 
 
 def _solved_again(trace: ProcessTrace) -> Iterator[Finding]:
@@ -321,6 +399,7 @@ def _solved_again(trace: ProcessTrace) -> Iterator[Finding]:
         for node in trace.sources.nodes(path)
         if isinstance(node, ast.Call) and called(node) in _SOLVES and node.args
         if ast.unparse(node.func).partition(".")[0] in _PACKAGES - _OF_THE_HOST
+        if not _host_package(trace, path, ast.unparse(node.func)).startswith(("scipy", "numpy"))
     ]
     for path, call in solving:
         matrix = _large_constant(trace, path, call)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
 from coldwarm.doctor.rules.reads import is_handed_over, is_needed
-from coldwarm.doctor.source_code import called
+from coldwarm.doctor.source_code import called, variables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -196,18 +196,29 @@ def _of_classes(trace: ProcessTrace) -> Iterator[Finding]:
 
 
 def _copies_s(trace: ProcessTrace, site: SourceLine) -> float:
-    """Return the seconds at lines of a loop that only put a value from one place into another."""
+    """Return the seconds at lines of a loop that compute with single numbers, or copy one."""
     return sum(
         seconds
         for spot, seconds in trace.spent_in(site)
-        if not spot.below and _is_copy(trace.sources.statement(*spot.stack[0][:2]))
+        if not spot.below and _is_quick(trace, spot.stack[0])
     )
 
 
-def _is_copy(statement: ast.stmt | None) -> bool:
-    return isinstance(statement, ast.Assign) and not any(
-        isinstance(one, (ast.Call, ast.BinOp, ast.Slice)) for one in ast.walk(statement)
-    )
+def _is_quick(trace: ProcessTrace, site: SourceLine) -> bool:
+    """Say whether a line calls nothing, and computes with no array that was seen there."""
+    statement = trace.sources.statement(site.path, site.line)
+    parts = [statement.test] if isinstance(statement, ast.If) else [statement]
+    nodes = [one for part in parts if part is not None for one in ast.walk(part)]
+    if not isinstance(statement, (ast.Assign, ast.If)):
+        return False
+    if any(isinstance(one, (ast.Call, ast.Slice)) for one in nodes):
+        return False
+    computed = [one for one in nodes if isinstance(one, (ast.BinOp, ast.Compare))]
+    inside = [each for one in computed for each in ast.walk(one)]
+    if any(isinstance(one, (ast.Attribute, ast.Subscript)) for one in inside):
+        return False  # what that is nobody knows
+    held = trace.held_at(site.path, site.line)
+    return not any(name in held for one in computed for name in variables(one))
 
 
 def _of_attributes_s(

@@ -32,8 +32,13 @@ class _Machine(DocumentPart, frozen=True, kw_only=True):
     cpu: _Cpu = _Cpu()
 
 
+class _Commit(DocumentPart, frozen=True, kw_only=True):
+    id: str | None = None
+
+
 class _Document(DocumentPart, frozen=True, kw_only=True):
     machine_info: _Machine
+    commit_info: _Commit = _Commit()
     benchmarks: list[_Test]
     datetime: str | None = None
 
@@ -61,6 +66,7 @@ def _benchmarks(opened: Opened) -> Benchmarks:
         left_out=left_out,
         cpu=plain(cpu) if cpu else None,
         started_at=plain(when) if when else None,
+        commit=plain(document.commit_info.id) if document.commit_info.id else None,
     )
 
 

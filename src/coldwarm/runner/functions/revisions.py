@@ -153,6 +153,22 @@ def committed(folder: Path, revision: str) -> tuple[str, int]:
     return commit, int(_git(root, "show", "--no-patch", "--format=%ct", commit))
 
 
+def between(folder: Path, first: str, last: str) -> tuple[str, list[str]]:
+    """Return a commit, and those behind it up to another, oldest first, along first parents.
+
+    Raises:
+        UsageError: the folder is in no repository, that has no such commit, or the first one is not
+            before the last one.
+    """
+    root = root_of(folder)
+    begin, end = (_commit(root, one) for one in (first, last))
+    found = _git(root, "rev-list", "--first-parent", "--reverse", f"{begin}..{end}").split()
+    if not found or _git(root, "rev-parse", f"{found[0]}^") != begin:
+        text = f"{first} is not before {last}; name a commit that"
+        raise UsageError(f"{text} `git log --first-parent {last}` lists")
+    return begin, found
+
+
 def _commit(root: Path, revision: str) -> str:
     """Return the hash of a commit.
 
