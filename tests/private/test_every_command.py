@@ -485,7 +485,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Measured]:
     subprocess.run(key, check=True)
     add = "snapshot registry add {snapshot} --registry {registry}"
     ended.append(user.here(*add.format(**places).split()))
-    assert [one.code for one in ended[4:]] == [0, 0, 0], ended
+    assert [one.code for one in ended[4:]] == [0, 0, 0, 0], ended
     assert user.told(ended, before) == []
     yield Measured(user, places)
     user.assert_no_orphans()

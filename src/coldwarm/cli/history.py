@@ -50,7 +50,10 @@ _FOLDER = click.argument("folder", metavar="HISTORY", type=_options.Input())
     metavar="N",
     help="Remove the raw results of all but the newest N runs; their figures stay.",
 )
-def _add(results: tuple[Path, ...], folder: Path, commit: str | None, keep: int | None) -> None:
+@_options.output("json")
+def _add(
+    results: tuple[Path, ...], folder: Path, commit: str | None, keep: int | None, form: str
+) -> None:
     """Put results into a history.
 
     RESULT is a folder of `coldwarm run` or `bench`, a snapshot of one, or a JSON file of pyperf or
@@ -58,24 +61,28 @@ def _add(results: tuple[Path, ...], folder: Path, commit: str | None, keep: int 
     added again. Keep one history for one branch. It may have runs of several machines: each figure
     is compared with those of the same machine, inputs and threads.
     """
+    from coldwarm import __version__
     from coldwarm.cli._results import run_in
+    from coldwarm.contracts.history import HistoryAddition
     from coldwarm.contracts.result import Measured
-    from coldwarm.history import store
+    from coldwarm.history import history_document, store
     from coldwarm.integrations import formats
-    from coldwarm.report.sentences import counted
 
-    n_new = 0
+    added: list[str] = []
     for path in results:
         found = formats.read(run_in(path))
         if isinstance(found, Measured):
             _output.tell(path, found.otherwise)
-        n_new += store.add(folder, found, commit) is not None
-    removed = store.prune(folder, keep) if keep is not None else 0
-    said = f"{counted(n_new, 'run')} added to {folder}"
-    others = len(results) - n_new
-    said += f"; {others} there already" if others else ""
-    said += f"; the raw results of {counted(removed, 'run')} removed" if removed else ""
-    _options.say(said)
+        run = store.add(folder, found, commit)
+        added += [] if run is None else [run.run_id]
+    made = HistoryAddition(
+        harness_version=__version__,
+        folder=str(folder),
+        added=added,
+        n_there=len(results) - len(added),
+        n_removed=store.prune(folder, keep) if keep is not None else 0,
+    )
+    _output.emit(form, made, lambda: history_document.added(made))
 
 
 @_command.command("query", example="coldwarm history query history --metric warm")

@@ -44,6 +44,20 @@ class HistoryRun(Record, frozen=True, kw_only=True):
     figures: list[HistoryFigure]
 
 
+class HistoryAddition(Record, frozen=True, kw_only=True):
+    """What was put into a history."""
+
+    schema_version: Literal["coldwarm.history_addition.v1"] = "coldwarm.history_addition.v1"
+    harness_version: str
+    folder: str
+    added: list[str]
+    """Ids of the runs that are new."""
+    n_there: Count
+    """Results that were there already."""
+    n_removed: Count
+    """Runs whose raw results were removed."""
+
+
 class RunOfChange(Record, frozen=True, kw_only=True):
     """A run at either side of a change."""
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.history import (
         BisectedCommit,
         BisectedSide,
+        HistoryAddition,
         HistoryBisection,
         HistoryChange,
         HistoryCheck,
@@ -28,6 +29,15 @@ if TYPE_CHECKING:
 _MOST_ROWS = 40
 _DIGITS = 8
 """Of a commit."""
+
+
+def added(made: HistoryAddition) -> Document:
+    """Return what was added."""
+    said = f"{counted(len(made.added), 'run')} added to {made.folder}"
+    said += f"; {made.n_there} there already" if made.n_there else ""
+    if made.n_removed:
+        said += f"; the raw results of {counted(made.n_removed, 'run')} removed"
+    return Document("coldwarm history add", (Paragraph(f"{said}."),))
 
 
 def checked(found: HistoryCheck) -> Document:
