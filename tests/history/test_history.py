@@ -51,7 +51,7 @@ def test_a_run_is_added_once_with_its_figures(result: Path, tmp_path: Path) -> N
     assert (done.returncode, "1 run added" in done.stdout) == (0, True), done.stderr
     again = coldwarm("history", "add", result, "--to", folder)
     assert "1 there already" in again.stdout
-    found = told("query", folder, "--metric", "warm.call_s")
+    found = told("query", folder, "--metric", "warm call")
     assert {one["commit"] for one in found["rows"]} == {"0123456789abcdef"}
     figures = {one["figure"]["case"]: one["figure"] for one in found["rows"]}
     assert {one["baseline"] for one in figures.values()} == {"first"}

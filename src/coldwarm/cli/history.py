@@ -12,6 +12,8 @@ from coldwarm.cli._commands import CommandGroup, Measuring, with_example
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from coldwarm.runner.suite import Outcome
+
 
 @click.group(
     name="history",
@@ -197,7 +199,7 @@ def _bisect(
     from coldwarm.history import bisect, history_document
     from coldwarm.report.progress import open_progress
     from coldwarm.report.shown import PlainConsole
-    from coldwarm.runner.functions import targets
+    from coldwarm.runner.functions import bench, targets
 
     warm = metric == "warm"
     request = targets.Request(
@@ -214,7 +216,11 @@ def _bisect(
     )
     folder = out or _options.new_directory("bisect")
     with open_progress(PlainConsole(stderr=True, quiet=is_quiet())) as progress:
-        found = bisect.bisect(request, good, bad, folder, progress)
+
+        def measure(asked: targets.Request, name: str) -> Outcome:
+            return bench.run(asked, folder / name, listener=progress)
+
+        found = bisect.bisect(request, good, bad, measure)
     _output.emit(form, found, lambda: history_document.bisected(found))
     if found.interrupted:
         return ExitCode.INTERRUPTED

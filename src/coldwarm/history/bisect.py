@@ -17,16 +17,18 @@ from coldwarm.contracts.base import EMPTY
 from coldwarm.contracts.history import BisectedCommit, HistoryBisection
 from coldwarm.contracts.reasons import RefusedError
 from coldwarm.errors import NothingComparableError, UsageError
-from coldwarm.runner.functions import bench, revisions
+from coldwarm.runner.functions import revisions
 from coldwarm.stats.ratio import CONFIDENCE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from coldwarm.contracts.answer import Comparison
     from coldwarm.contracts.history import BisectedSide
     from coldwarm.runner.functions.targets import Request
-    from coldwarm.runner.ledger import Listener
+    from coldwarm.runner.suite import Outcome
+
+    Measure = Callable[[Request, str], Outcome]
 
 METRICS = {"warm": "warm.call_s", "cold": f"{EMPTY}.ttfr_s"}
 _TRIES = 3
@@ -34,17 +36,14 @@ _TRIES = 3
 _LONGER = 2.0
 
 
-def bisect(
-    request: Request, good: str, bad: str, out: Path, listener: Listener
-) -> HistoryBisection:
+def bisect(request: Request, good: str, bad: str, measure: Measure) -> HistoryBisection:
     """Return the first commit, of those between two, that has most of the change.
 
     Args:
         request: One target, its inputs, and a time budget for each measurement.
         good: A commit before the change.
         bad: A later commit that has it.
-        out: The folder of all results.
-        listener: Who is told of the progress.
+        measure: Measures a request; its number tells it from others.
 
     Raises:
         UsageError: this is no repository, or the good commit is not before the bad one.
@@ -54,10 +53,10 @@ def bisect(
     target = request.parsed()[0]
     folder = target.path.parent if target.path else Path.cwd()
     begin, commits = revisions.between(folder, good, bad)
-    measured = _Measured(request, begin, out, listener)
+    measured = _Measured(request, begin, measure)
     whole = measured.compared(commits[-1], 0)
     if whole is None or whole.ratio is None:
-        raise NothingComparableError(f"{bad} has no figure beside {good}; see {out}")
+        raise NothingComparableError(f"{bad} has no figure beside {good}: measure it by itself")
     if whole.verdict not in {"slower", "faster"}:
         text = f"no difference between {good} and {bad} was shown; name others, or give it"
         raise NothingComparableError(f"{text} a longer --time-budget")
@@ -84,9 +83,9 @@ def bisect(
 class _Measured:
     """Measures a commit beside the good one."""
 
-    def __init__(self, request: Request, good: str, out: Path, listener: Listener) -> None:
+    def __init__(self, request: Request, good: str, measure: Measure) -> None:
         """Measure what is asked for beside a commit."""
-        self._request, self._good, self._out, self._listener = request, good, out, listener
+        self._request, self._good, self._measure = request, good, measure
         self._mode = "warm" if "warm_process" in request.options.cache_modes else "cold"
         self.metric = METRICS[self._mode]
         self.middle: float | None = None
@@ -106,8 +105,7 @@ class _Measured:
             away = max(self.middle, 1 / self.middle) - 1
             options = replace(options, limits={self._mode: away})
         request = replace(self._request, before=self._good, after=commit, options=options)
-        place = self._out / f"{commit[:10]}-{number}"
-        outcome = bench.run(request, place, listener=self._listener)
+        outcome = self._measure(request, f"{commit[:10]}-{number}")
         if outcome.interrupted:
             raise KeyboardInterrupt
         found = (one for case in outcome.cases for one in case.comparisons)

@@ -9,6 +9,7 @@ import coldwarm
 from coldwarm.contracts.base import Difference
 from coldwarm.contracts.history import HistoryChange, HistoryCheck, HistoryRows, RunOfChange
 from coldwarm.history import store
+from coldwarm.report.comparison_text import figure
 from coldwarm.stats import change_points
 from coldwarm.stats.ratio import LARGEST_EXPONENT
 
@@ -68,7 +69,7 @@ def _recent(found: Sequence[Series], newest: int) -> set[str]:
 
 
 def rows(folder: Path, case: str, metric: str) -> HistoryRows:
-    """Return the figures of a history whose case and metric have these texts in their names.
+    """Return the figures of a history whose case and name, as it is shown, have these texts.
 
     Raises:
         UsageError: the folder is no history.
@@ -78,7 +79,7 @@ def rows(folder: Path, case: str, metric: str) -> HistoryRows:
         row
         for each in store.series(folder)
         for row in each.rows
-        if case in row.figure.case and metric in row.figure.metric
+        if case in row.figure.case and metric in figure(row.figure.metric)
     ]
     named = {row.machine for row in found}
     return HistoryRows(

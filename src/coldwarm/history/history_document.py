@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from coldwarm.report import units
+from coldwarm.report.comparison_text import figure
 from coldwarm.report.document import Cell, Document, Notice, Paragraph, Terms, table, terms
 from coldwarm.report.sentences import counted
 from coldwarm.stats.change_points import FEWEST
@@ -85,13 +86,14 @@ def _verdict(one: HistoryChange) -> Literal["slower", "faster", "more", "less"]:
 
 def _notice(one: HistoryChange) -> Notice:
     """Return a change beyond the limit as a remark in a workflow's log."""
-    title = f"coldwarm history: {one.case} {one.metric}"
+    title = f"coldwarm history: {one.case}, {figure(one.metric)}"
     text = f"{_percent(one.ratio)} since the run of {_date(one.after)}"
     return Notice("error", title, f"{text}, {_commits(one)}")
 
 
 def _metric(one: HistoryChange) -> str:
-    said = f"{one.metric}, the baseline" if one.baseline == one.case else one.metric
+    named = figure(one.metric)
+    said = f"{named}, the baseline" if one.baseline == one.case else named
     return said if one.fails_beyond is None else f"{said}, FAIL"
 
 
@@ -114,7 +116,7 @@ def _terms(one: HistoryChange, machines: Mapping[str, str]) -> Iterator[Terms]:
         dates = " to ".join(map(_date, (one.earliest, one.latest)))
         items.append(("may begin", dates))
     if items:
-        yield Terms(tuple(items), title=f"{one.case}  {one.metric}")
+        yield Terms(tuple(items), title=f"{one.case}  {figure(one.metric)}")
 
 
 _SIDES: dict[BisectedSide, str] = {"good": "good", "bad": "bad", "left_out": "left out"}
@@ -138,7 +140,8 @@ def bisected(found: HistoryBisection) -> Document:
         Paragraph(said, "strong"),
         table(("commit", "side", f"ratio to {found.good[:_DIGITS]}"), rows_, labels=2),
         Paragraph(
-            f"{steps} of {found.n_commits} measured: {found.metric} of {found.target}", "dim"
+            f"{steps} of {found.n_commits} measured: {figure(found.metric)} of {found.target}",
+            "dim",
         ),
     ]
     if found.left:
@@ -156,7 +159,7 @@ def rows(found: HistoryRows) -> Document:
     told = [
         (
             Cell(one.figure.case, style="name"),
-            one.figure.metric,
+            figure(one.figure.metric),
             _date(one),
             (one.commit or units.MISSING)[:_DIGITS],
             _value(one.figure),

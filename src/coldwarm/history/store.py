@@ -166,7 +166,12 @@ def _run_of_tool(found: Benchmarks, commit: str | None) -> HistoryRun:
         raise UsageError(f"{found.path} does not tell when it was measured, so it has no place")
     machine = found.cpu or "a machine that is not told"
     figures = [
-        HistoryFigure(case=name, metric=one.kind, kind=one.kind, value=centre(one.processes))
+        HistoryFigure(
+            case=name,
+            metric="elsewhere.memory_bytes" if one.kind == "memory" else "elsewhere.time_s",
+            kind=one.kind,
+            value=centre(one.processes),
+        )
         for name, one in found.benchmarks.items()
     ]
     run = HistoryRun(
