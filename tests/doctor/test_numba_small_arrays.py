@@ -105,7 +105,7 @@ def lengths(x):
     return total
 
 x = np.random.default_rng(0).random((1200, 3))
-for _ in range(4):
+for _ in range(12):
     out = forces(x, 1.0)
 for _ in range(400):
     total = lengths(x)
