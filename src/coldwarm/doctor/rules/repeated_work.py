@@ -371,20 +371,33 @@ def _is_only_read(nodes: Sequence[ast.AST], name: str) -> bool:
 
 
 def _is_made_in_loop(trace: ProcessTrace, site: SourceLine) -> bool:
-    """Say whether a loop of the program makes objects of the class that a line is in."""
+    """Say whether the innermost loop that leads to a line makes objects of the line's class.
+
+    It does so in its own lines, or in a function on the way to the line.
+    """
     classes = {
         node.name
         for node in trace.sources.nodes(site.path)
         if isinstance(node, ast.ClassDef)
         and node.lineno <= site.line <= (node.end_lineno or node.lineno)
     }
-    return any(
-        isinstance(node, ast.Call)
-        and called(node) in classes
-        and trace.sources.loop(path, node.lineno) is not None
-        for path in trace.sources.paths
-        for node in trace.sources.nodes(path)
-    )
+    for spot, _ in trace.spots_at({site}):
+        turned = trace.turned(spot.stack)
+        if turned is None:
+            continue
+        for one in spot.stack[: spot.stack.index(turned) + 1]:
+            extent = trace.sources.loop(one.path, one.line) if one == turned else None
+            around = trace.sources.functions_around(one.path, one.line)[:1]
+            inside = [node for outer in around for node in ast.walk(outer)]
+            nodes = inside if extent is None else trace.sources.nodes(one.path)
+            made = [
+                node.lineno
+                for node in nodes
+                if isinstance(node, ast.Call) and called(node) in classes
+            ]
+            if any(extent is None or extent[0] <= line <= extent[1] for line in made):
+                return True
+    return False
 
 
 def _solved_again(trace: ProcessTrace) -> Iterator[Finding]:
