@@ -12,6 +12,8 @@ from tests.doctor.test_looks import looked
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from coldwarm.contracts.doctor import Finding
+
 HEAD = "@njit\ndef work({arguments}):\n    n = len(x)\n"
 TAIL = "    return out\n\nwork({arguments})\n"
 MATRIX, VECTOR = "array(float64, 2d, C)", "array(float64, 1d, C)"
@@ -20,23 +22,30 @@ SIZES = {"x": [4000], "w": [500], "cov": [20, 20], "grid": [300, 300], "out": [3
 TEXTS = {"table": "DictType[unicode_type,float64]<iv=None>", "names": "ListType[unicode_type]"}
 
 
-def named(body: str, *, seconds: float = 2.0, kinds: dict[str, str] | None = None) -> list[str]:
-    """Return what is found in a function that was compiled and took so long."""
-    known = {**KINDS, **(kinds or {})}
-    given = ", ".join(known)
-    inside = "".join(f"    {line}\n" for line in body.splitlines())
-    text = (HEAD + "{body}" + TAIL).format(arguments=given, body=inside)
+def in_compiled(
+    text: str, kinds: dict[str, str], sizes: dict[str, list[int]], seconds: float
+) -> list[Finding]:
+    """Return what is found where the function at the first line was compiled, for the last one."""
     line = text.count("\n")
     told: dict[str, Any] = {
         "framework": "numba",
         "stack": [[FILE, line, "<module>"]],
         "function": {"name": "work", "path": FILE, "line": 1, "whose": "user"},
         "declared": False,
-        "given": SIZES,
-        "signature": {"arguments": known, "static": {}},
+        "given": sizes,
+        "signature": {"arguments": kinds, "static": {}},
     }
     rows = [journals.call(1, **told), journals.stage(1, 9.0, {"compile": 0.01})]
-    found = seen(text, looks=[(line, "", seconds)], more=rows)
+    return seen(text, looks=[(line, "", seconds)], more=rows)
+
+
+def named(body: str, *, seconds: float = 2.0, kinds: dict[str, str] | None = None) -> list[str]:
+    """Return what is found in a function that was compiled and took so long."""
+    known = {**KINDS, **(kinds or {})}
+    given = ", ".join(known)
+    inside = "".join(f"    {line}\n" for line in body.splitlines())
+    text = (HEAD + "{body}" + TAIL).format(arguments=given, body=inside)
+    found = in_compiled(text, known, SIZES, seconds)
     wanted = {"numba-array-grows", "numba-constant-in-loop", "numba-text-keys", "numba-remainders"}
     return [one.pattern for one in found if one.pattern in wanted]
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.doctor import journals
 from tests.doctor.test_looked_at import FILE, seen
 from tests.doctor.test_looks import looked
+from tests.doctor.test_numba_turns import in_compiled
 from tests.doctor.test_sized_arrays import held
 
 if TYPE_CHECKING:
@@ -32,17 +33,7 @@ def compiled(body: str, options: str, *, seconds: float = 2.0) -> list[tuple[str
     given = ", ".join(KINDS)
     inside = "".join(f"    {line}\n" for line in body.splitlines())
     text = f"@njit{options}\ndef work({given}):\n{inside}    return out\n\nwork({given})\n"
-    line = text.count("\n")
-    told: dict[str, Any] = {
-        "framework": "numba",
-        "stack": [[FILE, line, "<module>"]],
-        "function": {"name": "work", "path": FILE, "line": 1, "whose": "user"},
-        "declared": False,
-        "given": SIZES,
-        "signature": {"arguments": KINDS, "static": {}},
-    }
-    rows = [journals.call(1, **told), journals.stage(1, 9.0, {"compile": 0.01})]
-    found = seen(text, looks=[(line, "", seconds)], more=rows)
+    found = in_compiled(text, KINDS, SIZES, seconds)
     return [(one.pattern, one.line) for one in found if one.pattern in COMPILED]
 
 

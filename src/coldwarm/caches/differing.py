@@ -98,9 +98,8 @@ def _apart(before: str | None, after: str | None) -> tuple[str, str]:
     if before is None or after is None or max(len(before), len(after)) <= _LONGEST:
         short = ["not set" if one is None else one[:_LONGEST] for one in (before, after)]
         return short[0], short[1]
-    same = next(
-        (at for at, pair in enumerate(zip(before, after, strict=False)) if pair[0] != pair[1]), 0
-    )
+    pairs = enumerate(zip(before, after, strict=False))
+    same = next((at for at, (one, other) in pairs if one != other), min(len(before), len(after)))
     begin = max(0, same - _BEFORE)
     cut = [f"{'…' * (begin > 0)}{one[begin : begin + _LONGEST]}" for one in (before, after)]
     return cut[0], cut[1]

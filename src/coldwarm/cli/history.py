@@ -90,7 +90,12 @@ def _add(
 @_command.command("query", example="coldwarm history query history --metric warm")
 @_FOLDER
 @click.option("--case", "case", metavar="TEXT", help="Only cases with this in the name.")
-@click.option("--metric", "metric", metavar="TEXT", help="Only figures with this in the name.")
+@click.option(
+    "--metric",
+    "metric",
+    metavar="TEXT",
+    help="Only figures with this in the name, such as first or warm.",
+)
 @_options.output("json", "markdown")
 def _query(folder: Path, case: str | None, metric: str | None, form: str) -> None:
     """Show the figures of a history, run by run.

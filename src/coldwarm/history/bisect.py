@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Measure = Callable[[Request, str], Outcome]
 
-METRICS = {"warm": "warm.call_s", "cold": f"{EMPTY}.ttfr_s"}
+_METRICS = {"warm": "warm.call_s", "cold": f"{EMPTY}.ttfr_s"}
 _TRIES = 3
 """Measurements of a commit, each with twice the time of the one before."""
 _LONGER = 2.0
@@ -43,7 +43,7 @@ def bisect(request: Request, good: str, bad: str, measure: Measure) -> HistoryBi
         request: One target, its inputs, and a time budget for each measurement.
         good: A commit before the change.
         bad: A later commit that has it.
-        measure: Measures a request; its number tells it from others.
+        measure: Measures a request, whose result has a name of its own.
 
     Raises:
         UsageError: this is no repository, or the good commit is not before the bad one.
@@ -87,7 +87,7 @@ class _Measured:
         """Measure what is asked for beside a commit."""
         self._request, self._good, self._measure = request, good, measure
         self._mode = "warm" if "warm_process" in request.options.cache_modes else "cold"
-        self.metric = METRICS[self._mode]
+        self.metric = _METRICS[self._mode]
         self.middle: float | None = None
         """The ratio that decides on which side a commit is, once it is known."""
 

@@ -56,7 +56,7 @@ def checked(found: HistoryCheck) -> Document:
     several = len({one.machine for one in found.changes}) > 1
     machines = found.machines if several else {}
     blocks += [one for change in shown for one in _terms(change, machines)]
-    blocks += [_notice(one) for one in shown if one.fails_beyond is not None]
+    blocks += [_notice(one) for one in found.changes if one.fails_beyond is not None]
     if len(found.changes) > len(shown):
         rest = counted(len(found.changes) - len(shown), "older change")
         blocks.append(Paragraph(f"… and {rest}: --format json has all", "dim"))

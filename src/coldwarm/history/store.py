@@ -73,7 +73,7 @@ def add(folder: Path, found: Measured | Benchmarks, commit: str | None) -> Histo
         UsageError: it is no whole run of one commit, or the history lies in it.
         StorageError: it cannot be written.
     """
-    run = _run_of_tool(found, commit) if isinstance(found, Benchmarks) else run_of(found, commit)
+    run = _run_of_tool(found, commit) if isinstance(found, Benchmarks) else _run_of(found, commit)
     source, began = Path(found.path), datetime.fromisoformat(run.started_at)
     if folder.resolve().is_relative_to(source.resolve()):
         raise UsageError(f"{folder} lies in {source}; name another folder for the history")
@@ -127,7 +127,7 @@ def _remove_stale(folder: Path) -> None:
             shutil.rmtree(one, ignore_errors=True)
 
 
-def run_of(measured: Measured, commit: str | None) -> HistoryRun:
+def _run_of(measured: Measured, commit: str | None) -> HistoryRun:
     """Return the figures of a run.
 
     Raises:
