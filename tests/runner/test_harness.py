@@ -13,6 +13,7 @@ APART = {
     "claims": "each file has a hash of its own in its result",
     "publish": "packs and checks what was measured",
     "cache": "lists and checks caches of the user's, and measures for no result",
+    "commands": "starts programs of the user's as they are, and measures for no case",
     "history": "keeps what was measured, and looks for changes in it",
     "doctor": "watches a program of the user's, and measures for no result",
     "integrations": "writes and reads the formats of other tools",

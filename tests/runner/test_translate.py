@@ -18,7 +18,7 @@ from coldwarm.contracts.observation import PARTS, Phase
 from coldwarm.contracts.reasons import Reason, because
 from coldwarm.runner import replies
 from coldwarm.runner.replies import _Parts as Parts
-from coldwarm.runner.spawn import ProcessFailedError, _describe_exit
+from coldwarm.runner.spawn import ProcessFailedError, describe_exit
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -260,4 +260,4 @@ def test_nothing_but_a_shape_gets_through(changes: dict[str, object]) -> None:
     ],
 )
 def test_an_exit_has_its_reason(code: int, said: str) -> None:
-    assert str(_describe_exit(code)) == said
+    assert str(describe_exit(code)) == said

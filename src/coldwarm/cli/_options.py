@@ -293,7 +293,7 @@ python = click.option(
 leave_out_private = click.option(
     "--leave-out-private",
     is_flag=True,
-    help="Do not store what could identify you; see `env --private`.",
+    help="Store nothing private; see `env --private`.",
 )
 
 
@@ -304,7 +304,7 @@ def rounds(fewest: str, most: str) -> Callable[[Command], Command]:
         "--rounds",
         type=kind,
         metavar="N",
-        help=f"Fewest rounds: each candidate once more, in new processes. Default: {fewest}.",
+        help=f"Fewest rounds. Default: {fewest}.",
     )
     largest = click.option(
         "--max-rounds", type=kind, metavar="N", help=f"Most rounds. Default: {most}."
@@ -318,7 +318,7 @@ def time_budget(default: str) -> Callable[[Command], Command]:
         "--time-budget",
         type=Duration(),
         metavar="TIME",
-        help=f"Time for the whole command, such as 15s, 4m or 1h. Default: {default}.",
+        help=f"Time for all of it: 15s, 4m or 1h. Default: {default}.",
     )
 
 
@@ -351,7 +351,7 @@ policy = click.option(
     "--policy",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="TOML file with limits by case and figure; docs/how-to/compare.md has its format.",
+    help="TOML file of limits; see docs/how-to/compare.md.",
 )
 
 
@@ -362,7 +362,7 @@ def fail_on(example: str) -> Callable[[Command], Command]:
         "failures",
         multiple=True,
         metavar="LIMIT,...",
-        help=f"End with status 1 where a limit is exceeded, such as {example}.",
+        help=f"End with 1 beyond {example}.",
     )
 
 
@@ -377,8 +377,7 @@ def output(*forms: str) -> Callable[[Command], Command]:
         type=click.Choice(["text", *forms]),
         metavar="FORM",
         default="text",
-        show_default=True,
-        help=f"Form of what is printed: text, {', '.join(forms)}.",
+        help=f"text (the default), {', '.join(forms)}.",
     )
     short = click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from coldwarm.cli import _options, _output
+from coldwarm.cli import _command_bench, _options, _output
 from coldwarm.cli._commands import Measuring, is_quiet, origins
 from coldwarm.cli._options import say
 from coldwarm.errors import ExitCode, UsageError
@@ -31,22 +31,23 @@ if TYPE_CHECKING:
     cls=Measuring,
     example="coldwarm bench a.py:f b.py:f --input x=f32[512,512]",
 )
-@click.argument("targets", nargs=-1, required=True, metavar="[LABEL=]TARGET...")
+@click.argument("targets", nargs=-1, metavar="[LABEL=]TARGET...")
+@_command_bench.options
 @click.option(
     "--input",
     "inputs",
     multiple=True,
     metavar="NAME=WHAT",
-    help="x=f32[512,512]: array of normal random numbers; :uniform, :zeros, :ones or :range after "
-    "it fills it so. x=f32[512];[600]: called with a second shape too. n=3: a number. Types: f16 "
-    "f32 f64 i8 i16 i32 i64 u8 bool c64 c128. Repeatable.",
+    help="x=f32[512,512]: random; with :uniform, :zeros, :ones or :range behind it: those. "
+    "x=f32[512];[600]: a second shape too. n=3: a number. Types: f16 f32 f64 i8 i16 i32 i64 u8 "
+    "bool c64 c128. Repeatable.",
 )
 @click.option(
     "--inputs-as",
     "placement",
     type=click.Choice(["numpy", "jax", "torch"]),
     metavar="NAME",
-    help="Make the arrays with numpy, jax or torch. Default: what the function uses.",
+    help="numpy, jax or torch arrays. Default: as used.",
 )
 @click.option("--reference", metavar="LABEL", help="Function to compare with. Default: the first.")
 @click.option("--no-check", is_flag=True, help="Do not check that the answers agree.")
@@ -54,28 +55,28 @@ if TYPE_CHECKING:
     "--tolerance",
     type=_options.Finite(0.0, example=0.001),
     metavar="ERROR",
-    help="Largest relative error. Default: by number type.",
+    help="Largest relative error. Default: by type.",
 )
 @click.option(
     "--env",
     "variables",
     multiple=True,
     metavar="NAME=VALUE",
-    help="Set an environment variable; LABEL:NAME=VALUE: for one candidate.",
+    help="Set a variable; LABEL:NAME=VALUE: for one.",
 )
 @click.option(
     "--python",
     "pythons",
     multiple=True,
     metavar="PATH",
-    help="Python or environment to use; LABEL:PATH: for one candidate.",
+    help="Python to use; LABEL:PATH: for one candidate.",
 )
 @click.option(
     "--sweep",
     "swept",
     multiple=True,
     metavar="RANGE",
-    help="n=1e2:1e6: who is the cheapest at which size n of x=f64[n,20]; k=8,64: for each k.",
+    help="n=1e2:1e6: who wins at which n of x=f64[n,20].",
 )
 @click.option("--before", metavar="REV", help="Measure also the code of this git commit.")
 @click.option("--after", metavar="REV", help="New commit. Default: the files as they are now.")
@@ -83,14 +84,14 @@ if TYPE_CHECKING:
 @_options.cold_only
 @_options.warm_only
 @_options.time_budget("none")
-@_options.rounds("3, or 1 with --time-budget", "12 (200 with --time-budget)")
+@_options.rounds("3 (1 with a budget)", "12 (200 with a budget)")
 @_options.threshold
 @_options.fail_on("slower:2%,cold:undecided,programs:+0")
 @_options.policy
 @click.option(
     "--no-control",
     is_flag=True,
-    help="With --before: do not measure its commit twice.",
+    help="With --before: measure its commit only once.",
 )
 @_options.seed
 @_options.threads
@@ -104,7 +105,7 @@ if TYPE_CHECKING:
     "reports",
     multiple=True,
     metavar="FORM=FILE",
-    help="Write the result to a file too: json, markdown or github. Repeatable.",
+    help="Write a file too: json, markdown or github.",
 )
 @click.pass_context
 def _command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - options come by name
@@ -123,6 +124,9 @@ def _command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - opti
     from coldwarm.runner.functions import bench
     from coldwarm.stats.bench_report import bench_report
 
+    _command_bench.refuse_others(given, _given(ctx))
+    if given["commands"]:
+        return _command_bench.run(given)
     verdicts, guarded = _options.split_counts(given["failures"])
     policy = replace(_policy(given, verdicts), counts=guarded)
     request = _request(given, origins(ctx), _limits(policy))
@@ -160,6 +164,16 @@ def _command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - opti
     if code in {ExitCode.FINE, ExitCode.REGRESSION} and len(report.candidates) > 1:
         _options.refuse_unheard(guarded, report.counts)
     return code
+
+
+def _given(ctx: click.Context) -> dict[str, str]:
+    """Return the options that were typed: by name of their value, as they are written."""
+    named = {one.name: one.opts for one in ctx.command.params if isinstance(one, click.Option)}
+    return {
+        str(name): max(opts, key=len)
+        for name, opts in named.items()
+        if (source := ctx.get_parameter_source(str(name))) and source.name == "COMMANDLINE"
+    }
 
 
 _ONE_SIZE = {

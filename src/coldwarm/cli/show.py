@@ -34,6 +34,7 @@ def _command(directory: Path, form: str, *, verbose: bool) -> None:
     from functools import partial
 
     from coldwarm.cli._catalogue import judged, results_in
+    from coldwarm.commands import commands_document, result
     from coldwarm.report import sweep
     from coldwarm.runner.sweep_results import is_sweep
     from coldwarm.runner.sweep_results import read as read_sweep
@@ -41,6 +42,10 @@ def _command(directory: Path, form: str, *, verbose: bool) -> None:
     if is_sweep(directory):
         report = read_sweep(directory)
         _output.emit(form, report, lambda: sweep.document(report))
+        return
+    if result.is_stored(directory):
+        stored = result.read(directory)
+        _output.emit(form, stored, lambda: commands_document.document(stored, verbose=verbose))
         return
     with ExitStack() as stack:
         found = results_in(directory, stack)

@@ -54,10 +54,26 @@ def _found(path: Path) -> Iterator[ArtifactFinding]:
     from coldwarm.runner.recompute import validated
 
     if not is_archive(path):
-        yield from validated(path)
+        yield from map(_computed_again, validated(path))
         return
     with unpacked(path) as folder:
         yield from validated(folder)
+
+
+def _computed_again(finding: ArtifactFinding) -> ArtifactFinding:
+    """Hold the figures of programs against their starts, as ``validated`` does those of a run."""
+    from pathlib import Path
+
+    from coldwarm.commands import result
+    from coldwarm.errors import ContractError
+
+    if finding.fault is not None or not result.is_one(finding.contract):
+        return finding
+    try:
+        result.read(Path(finding.path))
+    except ContractError as error:
+        return finding._replace(fault=str(error), error=error)
+    return finding
 
 
 def _row(finding: ArtifactFinding) -> dict[str, object]:

@@ -439,7 +439,7 @@ class MeasuredProcess:
         """Say why nothing more will come: it ended, or it closed its pipe."""
         lingered = not self._ended_within(2.0)
         ended = self.wait(grace_s=0.0)
-        reason = _describe_exit(ended.code)
+        reason = describe_exit(ended.code)
         if lingered:
             reason = because("pipe_closed")
         elif self._inbox and ended.code == 0:
@@ -581,7 +581,7 @@ class MeasuredProcess:
         self._output = None
 
 
-def _describe_exit(code: int) -> Reason:
+def describe_exit(code: int) -> Reason:
     """Return why a process has ended, by its exit status."""
     if code >= 0:
         return because("exited", status=str(code))

@@ -184,8 +184,9 @@ def forget_failures() -> None:
 
 VARIABLE = "COLDWARM_DOCTOR"
 """The variable that names the folder of the journals, or the report (``.json``)."""
-LOOKED_FOR = "COLDWARM_DOCTOR_PASS"
-"""The variable that says what is looked for; without it, where the time goes."""
+LOOKED_FOR, STARTS = "COLDWARM_DOCTOR_PASS", "starts"
+"""The variable that says what is looked for, as imports and compiling alone: ``starts``. Without it
+all that tells where the time goes."""
 KEPT = "COLDWARM_DOCTOR_KEEP"
 """The variable that asks to keep the programs that are compiled."""
 FIRST = "COLDWARM_DOCTOR_FIRST"

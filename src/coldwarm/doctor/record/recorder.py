@@ -17,6 +17,7 @@ from coldwarm.doctor.record.journal import (
     FIRST,
     KEPT,
     LOOKED_FOR,
+    STARTS,
     VARIABLE,
     FileJournal,
     Journal,
@@ -61,9 +62,11 @@ def begin(name: str) -> None:
     if recording:
         return
     folder, report = settled(name)
-    recorder = Recorder(FileJournal(folder), keys=os.environ.get(LOOKED_FOR) == "keys")
+    wanted = os.environ.get(LOOKED_FOR)
+    recorder = Recorder(FileJournal(folder), keys=wanted == "keys", looks=wanted != STARTS)
     recorder.stays = True
-    recorder.follow_calls()
+    if wanted != STARTS:
+        recorder.follow_calls()
     recorder.journal.write("process", **recorder.process())
     recorder.begin()
     if report is not None:  # called after the other
@@ -100,8 +103,11 @@ def _write(report: str, first: int) -> None:
 class Recorder:
     """Recorder of this process."""
 
-    def __init__(self, journal: "Journal", *, keys: bool = False) -> None:
-        """Write into ``journal``; ``keys``: follow keys of random numbers too."""
+    def __init__(self, journal: "Journal", *, keys: bool = False, looks: bool = True) -> None:
+        """Write into ``journal``; ``keys``: follow keys of random numbers too.
+
+        ``looks``: look at where the first thread is, for as long as the process lives.
+        """
         self.journal = journal
         self.stages: Any = None
         self.stays = False
@@ -109,6 +115,7 @@ class Recorder:
         self.sees_calls = False
         self.keys = keys
         """Whether keys are followed, in a process in which ``jit`` is off."""
+        self._looks_always = looks
         self._calls: CallCounter | None = None
         self._compiles: dict[str, Any] = {}
         """By framework, what follows it."""
@@ -139,7 +146,7 @@ class Recorder:
         if not _forks:  # nothing takes it back
             _forks.append(True)
             os.register_at_fork(before=_stopped, after_in_parent=_resumed, after_in_child=_forked)
-        if self.stays:
+        if self.stays and self._looks_always:
             self.look()
 
     @staticmethod

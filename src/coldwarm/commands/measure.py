@@ -1,0 +1,413 @@
+"""Starts commands in turns, with empty and with filled caches, and makes figures of that.
+
+A round starts each command with caches that are empty, and then with those that this start has
+filled. The frameworks' own events tell what was compiled and what was read, in all processes that
+the command has. Before the first round each is started once, as what it reads from the disk for the
+first time would be a part of one figure alone.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import time
+from collections import defaultdict
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+import coldwarm
+from coldwarm.caches import listing, modes
+from coldwarm.commands.figures import MODES, figures, savings, verdicts
+from coldwarm.commands.process import CommandProcess, Ready, argv, ask_command, ask_http
+from coldwarm.contracts.base import EMPTY
+from coldwarm.contracts.commands import (
+    CommandBench,
+    CommandStart,
+    MeasuredCommand,
+    StartParts,
+)
+from coldwarm.contracts.observation import CacheEvidence
+from coldwarm.contracts.reasons import because, distinct
+from coldwarm.doctor import watch
+from coldwarm.doctor.record.journal import LOOKED_FOR, STARTS
+from coldwarm.doctor.time_account import account, compiling_s
+from coldwarm.errors import ProgramFailedError, UsageError, shorten
+from coldwarm.report.sentences import words
+from coldwarm.runner import environment, isolation, temporary
+from coldwarm.runner.functions.candidates import BACKEND
+from coldwarm.runner.spawn import Guard, ProcessFailedError, terminable
+from coldwarm.runner.user_input import command_line, told
+from coldwarm.stats.ratio import THRESHOLD
+
+if TYPE_CHECKING:
+    import signal
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from coldwarm.caches.listing import Listing
+    from coldwarm.commands.process import Ended
+    from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.reasons import Reason
+    from coldwarm.doctor.trace import CompiledCall, ProcessTrace
+    from coldwarm.doctor.watch import Watched
+    from coldwarm.runner.ledger import Listener
+
+_REQUESTS, _REQUESTS_S = 21, 2.0
+"""Requests to a server at most, the first one among them, and the time for the others."""
+
+
+@dataclass(frozen=True)
+class CommandRequest:
+    """What is to be measured."""
+
+    commands: Mapping[str, str]
+    """By label."""
+    ready: Ready
+    stop: signal.Signals
+    variables: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """By label."""
+    asks: Callable[[Mapping[str, str]], float] | None = None
+    """Asks something of it when it is ready, and returns the seconds; ``None``: nothing is."""
+    asked: str = ""
+    """The same in words."""
+    prepare: str = ""
+    """Command of the shell before each start, in no figure."""
+    conclude: str = ""
+    """The same after each."""
+    rounds: int = 5
+    time_budget_s: float | None = None
+    timeout_s: float = 300.0
+    threshold: float = THRESHOLD
+    seed: int = 0
+
+
+def request_by(what: str) -> Callable[[Mapping[str, str]], float]:
+    """Return what asks a server: by a URL, or by a command, whose own start is in the time.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    if what.startswith(("http://", "https://")):
+        Ready("http", what).place()
+        return lambda _: ask_http(what)
+    argv(what)
+    return lambda variables: ask_command(what, variables)
+
+
+def measure(request: CommandRequest, listener: Listener) -> CommandBench:
+    """Start every command, first once for nothing, and then in turns for each round.
+
+    Raises:
+        UsageError: a command cannot be started, or something is ready before it.
+        ProgramFailedError: one does not become ready, or its request fails.
+        StorageError: its caches could not be laid.
+    """
+    began_s = time.perf_counter()
+    started_at = datetime.now(UTC).isoformat(timespec="seconds")
+    place = environment.collect()
+    starts: list[CommandStart] = []
+    complete = True
+    with ExitStack() as stack:
+        stack.enter_context(terminable())
+        work = stack.enter_context(temporary.made())
+        guard = stack.enter_context(Guard())
+        runner = _Runner(request, guard, work)
+        try:
+            _try_each(runner, listener)
+            for one in _rounds(runner, listener, began_s):
+                starts.append(one)  # noqa: PERF402 - kept where a later one is interrupted
+        except KeyboardInterrupt:
+            complete = False
+    labels = [*request.commands]
+    return CommandBench(
+        harness_version=coldwarm.__version__,
+        started_at=started_at,
+        complete=complete,
+        environment=place,
+        ready=request.ready.kind,
+        ready_when=request.ready.what,
+        request=request.asked,
+        commands=[_described(label, request) for label in request.commands],
+        starts=starts,
+        threshold=request.threshold,
+        figures=figures(labels, starts),
+        savings=savings(labels, starts),
+        verdicts=verdicts(labels, starts, request.threshold),
+        limitations=_limitations(starts),
+    )
+
+
+def _described(label: str, request: CommandRequest) -> MeasuredCommand:
+    values, withheld = told(request.variables.get(label, {}))
+    shown = " ".join(command_line(request.commands[label].split(" ")))
+    return MeasuredCommand(
+        label=label, command=shown, variables=values, withheld_variables=withheld
+    )
+
+
+def _try_each(runner: _Runner, listener: Listener) -> None:
+    """Start each command once, in no figure.
+
+    Raises:
+        ProgramFailedError: it fails.
+    """
+    for label in runner.request.commands:
+        listener.process(label, "trying it", 1, 1)
+        root = runner.work / "trial"
+        tried = runner.start(label, EMPTY, 0, root)
+        isolation.discard(root)
+        if tried.status == "failed" and tried.reason is not None:
+            last = (tried.output_tail or "").strip().rpartition("\n")[2]
+            text = f"{label}: {words(tried.reason)}"
+            raise ProgramFailedError(f"{text}; it printed last: {shorten(last)}" if last else text)
+
+
+def _rounds(runner: _Runner, listener: Listener, began_s: float) -> Iterator[CommandStart]:
+    """Yield the starts of all rounds, as long as there is time for one more."""
+    request = runner.request
+    shuffle = random.Random(request.seed).sample  # noqa: S311 - an order, not a secret
+    labels = [*request.commands]
+    for round_ in range(request.rounds):
+        round_began_s = time.perf_counter()
+        for label in shuffle(labels, len(labels)):
+            root = runner.work / f"round-{round_}-{labels.index(label)}"
+            for mode in MODES:
+                listener.process(label, mode, round_ + 1, request.rounds)
+                yield runner.start(label, mode, round_, root)
+            isolation.discard(root)
+        now_s = time.perf_counter()
+        budget_s = request.time_budget_s
+        if budget_s is not None and now_s + (now_s - round_began_s) > began_s + budget_s:
+            return
+
+
+@dataclass
+class _Runner:
+    """Starts commands one by one."""
+
+    request: CommandRequest
+    guard: Guard
+    work: Path
+    _order: int = 0
+    _used: dict[Path, set[str]] = field(default_factory=lambda: defaultdict(set))
+    """By folder of caches, the owners that something was asked of there."""
+
+    def start(self, label: str, mode: CacheMode, round_: int, root: Path) -> CommandStart:
+        """Start a command with the caches in a folder, until it is ready and then until it ends.
+
+        Raises:
+            UsageError: it cannot be started, or something is ready before it.
+        """
+        request, self._order = self.request, self._order + 1
+        journal = self.work / f"journal-{self._order}"
+        variables = self._variables(label, mode, root, journal)
+        _shell(request.prepare, variables, "--prepare")
+        request.ready.refuse_early()
+        before = _listings(root)
+        started_at = datetime.now(UTC).isoformat(timespec="seconds")
+        process = CommandProcess(request.commands[label], variables, self.guard)
+        ready_s, requests, why = None, [], None
+        try:
+            ready_s = process.until(request.ready, request.timeout_s)
+            requests = self._ask(variables)
+        except ProcessFailedError as error:
+            why = error.reason
+        finally:
+            ended = process.stop(request.stop)
+        after = _listings(root)
+        _shell(request.conclude, variables, "--conclude")
+        made = CommandStart(
+            command=label,
+            cache_mode=mode,
+            round=round_,
+            order=self._order,
+            started_at=started_at,
+            status="ok" if why is None else "failed",
+            reason=why,
+            output_tail=None if why is None else process.output_tail,
+            ready_s=ready_s,
+            requests_s=requests,
+            **_how(ended),
+            null_reasons={} if ready_s is not None or why is None else {"ready_s": why},
+        )
+        if why is not None:
+            return made
+        return self._proved(made, root, journal, process.spawned_s, (before, after))
+
+    def _ask(self, variables: Mapping[str, str]) -> list[float]:
+        """Ask a first request, and others for a while.
+
+        Raises:
+            ProcessFailedError: one fails.
+        """
+        if self.request.asks is None:
+            return []
+        seconds = [self.request.asks(variables)]
+        ends_s = time.perf_counter() + _REQUESTS_S
+        while len(seconds) < _REQUESTS and time.perf_counter() < ends_s:
+            seconds.append(self.request.asks(variables))
+        return seconds
+
+    def _variables(self, label: str, mode: CacheMode, root: Path, journal: Path) -> dict[str, str]:
+        """Return the environment of a command; makes the folders of its caches."""
+        found = isolation.process_variables(
+            {**os.environ, **self.request.variables.get(label, {})},
+            BACKEND,
+            device="gpu" if environment.gpu_may_be_used() else "cpu",
+            threads=None,
+            mode=mode,
+            root=root,
+            mark=self.guard.mark_value,
+            deterministic=False,
+        )
+        if self.request.ready.kind == "log":  # a line is to be seen when it is printed
+            found["PYTHONUNBUFFERED"] = "1"
+        return watch.environment(journal, found) | {LOOKED_FOR: STARTS}
+
+    def _proved(
+        self,
+        made: CommandStart,
+        root: Path,
+        journal: Path,
+        spawned_s: float,
+        listed: tuple[Mapping[str, Listing], Mapping[str, Listing]],
+    ) -> CommandStart:
+        """Add what its processes have told, and judge its cache mode by that."""
+        try:
+            seen = watch.read(journal)
+        except UsageError:
+            reasons = {"parts": because("no_python")}
+            return _with(made, evidence=[], null_reasons=reasons)
+        evidence = [
+            _evidence(owner, calls, listed)
+            for owner, calls in _asked(seen).items()
+            if calls or owner in self._used[root]
+        ]
+        evidence += [_evidence(name, (), listed) for name in _uncounted(listed)]
+        self._used[root] |= {one.owner for one in evidence}
+        first, *others = seen.processes
+        whole_s = (made.ready_s or 0.0) + sum(made.requests_s[:1])
+        return _with(
+            made,
+            evidence=evidence,
+            parts=_parts(_until(first, spawned_s + whole_s), spawned_s, whole_s),
+            n_processes=len(seen.processes),
+            compiling_beside_s=sum(map(compiling_s, others)),
+        )
+
+
+def _with(made: CommandStart, **told_: Any) -> CommandStart:  # noqa: ANN401 - fields of the record
+    """Return a start with its evidence, and what that proves."""
+    made = msgspec.structs.replace(made, **told_)
+    judgement = modes.judge(made.cache_mode, made.evidence, compiles=True)
+    return msgspec.structs.replace(
+        made,
+        judgement=judgement,
+        status="ok" if judgement.proved else "rejected",
+        reason=None if judgement.proved else judgement.reason,
+    )
+
+
+def _how(ended: Ended) -> dict[str, Any]:
+    return {"wall_s": ended.wall_s, "exit_status": ended.status, "notes": ended.notes}
+
+
+def _shell(command: str, variables: Mapping[str, str], option: str) -> None:
+    """Run a command of the shell beside a start.
+
+    Raises:
+        ProgramFailedError: it ended with an error.
+    """
+    if not command:
+        return
+    line = ["/bin/sh", "-c", command]
+    done = subprocess.run(line, env=dict(variables), check=False)  # noqa: S603 - as the user asks
+    if done.returncode:
+        text = f"{option}: it ended with exit status {done.returncode}; mend it first"
+        raise ProgramFailedError(text)
+
+
+def _listings(root: Path) -> dict[str, Listing]:
+    return {one.name: listing.take(root / one.name) for one in modes.of_programs()}
+
+
+def _asked(seen: Watched) -> dict[str, list[CompiledCall]]:
+    """Return, by owner that counts, the calls that asked for a program in its cache."""
+    found: dict[str, list[CompiledCall]] = {}
+    for framework, owner in modes.readable().items():
+        calls = [one for trace in seen.processes for one in trace.calls if one.compiled]
+        found[owner.name] = [
+            one for one in calls if one.framework == framework and one.keeps is not False
+        ]
+    return found
+
+
+def _evidence(
+    owner: str,
+    calls: Sequence[CompiledCall],
+    listed: tuple[Mapping[str, Listing], Mapping[str, Listing]],
+) -> CacheEvidence:
+    """Return what is known of a cache, by its files and by what its framework has told."""
+    before, after = (one[owner] for one in listed)
+    n_hits = sum(one.hit for one in calls)
+    n_new = len(calls) - n_hits
+    new_files = after.new_since(before)
+    counts: dict[str, Any] = {
+        "requests": len(calls),
+        "hits": n_hits,
+        "misses": n_new,
+        "compiles": n_new,
+    }
+    counts |= {"bypasses": 0, "writes": n_new if new_files else 0}
+    known = owner in {one.name for one in modes.readable().values()}
+    reasons = {} if known else dict.fromkeys(counts, because("not_told", by=owner))
+    return CacheEvidence(
+        owner=owner,
+        **(counts if known else {}),
+        files_before=before.count,
+        files_after=after.count,
+        bytes_before=before.total_bytes,
+        bytes_after=after.total_bytes,
+        new_files=new_files,
+        null_reasons=reasons,
+    )
+
+
+def _uncounted(listed: tuple[Mapping[str, Listing], Mapping[str, Listing]]) -> list[str]:
+    """Return the owners that count nothing and have files."""
+    counting = {one.name for one in modes.readable().values()}
+    return [name for name, found in listed[1].items() if found.count and name not in counting]
+
+
+def _until(trace: ProcessTrace, at_s: float) -> ProcessTrace:
+    """Return a record of a process up to a moment."""
+    rows = [row for row in trace.rows if row.at_s <= at_s]
+    return type(trace)(rows, (), trace.sources)
+
+
+def _parts(trace: ProcessTrace, spawned_s: float, whole_s: float) -> StartParts:
+    """Divide the time until a command was ready, or had answered."""
+    begin_s = min(trace.rows[0].at_s - spawned_s, whole_s) if trace.rows else whole_s
+    found = account(trace, spawned_s, spawned_s + whole_s)
+    parts = {
+        "interpreter_s": max(0.0, begin_s),
+        "import_s": found.import_s or 0.0,
+        "trace_s": found.trace_s,
+        "lower_s": found.lower_s,
+        "compile_s": found.compile_s,
+        "cache_read_s": found.cache_s,
+    }
+    return StartParts(**parts, rest_s=max(0.0, whole_s - sum(parts.values())))
+
+
+def _limitations(starts: Sequence[CommandStart]) -> list[Reason]:
+    owners = dict.fromkeys(one.owner for start in starts for one in start.evidence)
+    found = [because("command_pages"), because("command_home")]
+    if not owners:
+        found.append(because("command_cache_unknown"))
+    return distinct([*found, *modes.limitations(owners)])

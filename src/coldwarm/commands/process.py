@@ -1,0 +1,331 @@
+"""One start of a command, from outside: until it is ready, and then until it has ended.
+
+It runs in a session of its own under the guard of the run, so that nothing that it has started is
+left, whatever happens here.
+"""
+
+from __future__ import annotations
+
+import http.client
+import os
+import selectors
+import shlex
+import signal
+import socket
+import subprocess
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
+
+import psutil
+
+from coldwarm.contracts.reasons import because
+from coldwarm.errors import UsageError
+from coldwarm.runner.spawn import ProcessFailedError, describe_exit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from coldwarm.contracts.commands import ReadyKind
+    from coldwarm.contracts.reasons import Reason
+    from coldwarm.runner.spawn import Guard
+
+_LOOKS_S = 0.002
+"""Between two looks at a port, an address or a file."""
+_CHUNK_BYTES, _KEPT_BYTES, _TAIL_BYTES = 1 << 16, 1 << 20, 1 << 14
+_STOPS_S = 10.0
+"""Time that a command has to end by itself when it was asked to."""
+_ANSWERS_S, _PATIENCE_S = 1.0, 300.0
+"""For an answer: before it is ready, and of a request that is timed."""
+_WELL = range(200, 400)
+"""Statuses of an answer with which a server is ready."""
+_OF_SHELL = frozenset("|&;<>()$`\\*?[#~\n")
+"""Signs that a shell gives a meaning to."""
+
+
+def argv(command: str) -> list[str]:
+    """Return a command as a list: of the shell, where it has signs that this gives a meaning to.
+
+    Raises:
+        UsageError: it is empty, or a quote is not closed.
+    """
+    try:
+        parts = shlex.split(command)
+    except ValueError:
+        raise UsageError(f"--command {command!r:.60}: a quote is open; close it") from None
+    if not parts:
+        raise UsageError("--command is empty; write it as in a shell: --command 'python serve.py'")
+    if _OF_SHELL & set(command) or "=" in parts[0]:
+        return ["sh", "-c", command]
+    return parts
+
+
+@dataclass(frozen=True)
+class Ready:
+    """By what a command is taken to be ready."""
+
+    kind: ReadyKind = "end"
+    what: str = ""
+    """A part of the line, the address, ``HOST:PORT``, or the name of the file."""
+
+    def place(self) -> tuple[str, int]:
+        """Return host and port of an address.
+
+        Raises:
+            UsageError: it has none.
+        """
+        place = _place(self.what if self.kind == "http" else f"tcp://{self.what}")
+        if place is None:
+            example = "http://127.0.0.1:8000/" if self.kind == "http" else "127.0.0.1:8000"
+            raise UsageError(f"{self.what!r:.60} is no such address; write it as {example}")
+        return place
+
+    def refuse_early(self) -> None:
+        """Refuse what would be ready before the command has begun.
+
+        Raises:
+            UsageError: something else answers there, or the file is there.
+        """
+        if self.kind in {"http", "tcp"} and _is_open(self.place()):
+            text = f"{self.what}: something answers there before the command has begun; end it"
+            raise UsageError(f"{text}, or use another port")
+        if self.kind == "file" and Path(self.what).exists():
+            text = f"{self.what} is there before the command has begun; remove it"
+            raise UsageError(f"{text}, by --prepare before each start")
+
+    def is_there(self, printed: bytes) -> bool:
+        """Say whether the sign is there."""
+        if self.kind == "log":
+            return os.fsencode(self.what) in printed
+        if self.kind == "tcp":
+            return _is_open(self.place())
+        if self.kind == "http":
+            return _status(self.what) in _WELL
+        return self.kind == "file" and Path(self.what).exists()
+
+
+def _place(address: str) -> tuple[str, int] | None:
+    """Return host and port of an address; ``None``: it has none, or asks for no HTTP."""
+    try:
+        parts = urlsplit(address)
+        port = parts.port or _PORTS[parts.scheme]
+    except (ValueError, KeyError):
+        return None
+    return (parts.hostname, port) if parts.hostname and port else None
+
+
+_PORTS = {"http": 80, "https": 443, "tcp": 0}
+
+
+def _is_open(place: tuple[str, int]) -> bool:
+    try:
+        with socket.create_connection(place, _ANSWERS_S):
+            return True
+    except OSError:
+        return False
+
+
+def _status(url: str, patience_s: float = _ANSWERS_S) -> int | None:
+    """Return the status of an answer, read to its end; ``None``: there is none."""
+    parts = urlsplit(url)
+    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+    connection = kind(parts.hostname or "", parts.port, timeout=patience_s)
+    try:
+        connection.request("GET", (parts.path or "/") + (f"?{parts.query}" if parts.query else ""))
+        answer = connection.getresponse()
+        answer.read()
+    except (OSError, http.client.HTTPException):
+        return None
+    finally:
+        connection.close()
+    return answer.status
+
+
+class Ended(NamedTuple):
+    """How a command ended."""
+
+    wall_s: float
+    status: int
+    """Negative: the signal that ended it."""
+    notes: list[Reason]
+
+
+@dataclass
+class CommandProcess:
+    """A command that runs."""
+
+    command: str
+    variables: Mapping[str, str]
+    guard: Guard
+    _printed: bytes = b""
+    _ended: Ended | None = None
+    _notes: list[Reason] = field(default_factory=list)
+    _killed: bool = False
+
+    def __post_init__(self) -> None:
+        """Start it; the clock is read just before.
+
+        Raises:
+            UsageError: there is no such program.
+        """
+        parts = argv(self.command)
+        self.spawned_s = time.perf_counter()
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 - the command that the user names
+                parts,
+                env=dict(self.variables),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except OSError as error:
+            text = f"--command: {parts[0]} cannot be started: {error.strerror}"
+            raise UsageError(f"{text}; name a program that is there") from None
+        self.pid = self._process.pid
+        self.guard.add(self.pid)
+        self._label = self.guard.label(self.pid)
+        self._pidfd = os.pidfd_open(self.pid)
+        output = self._process.stdout
+        self._output = None if output is None else output.fileno()
+        if self._output is not None:
+            os.set_blocking(self._output, False)
+
+    @property
+    def output_tail(self) -> str:
+        """What it printed last."""
+        return self._printed[-_TAIL_BYTES:].decode(errors="replace")
+
+    def until(self, ready: Ready, timeout_s: float) -> float:
+        """Wait until it is ready; return the seconds since its start.
+
+        Raises:
+            ProcessFailedError: it ended before that, or too late. It is dead by then.
+        """
+        ends_s = self.spawned_s + timeout_s
+        looks = ready.kind in {"http", "tcp", "file"}
+        while (now_s := time.perf_counter()) < ends_s:
+            if ready.kind != "end" and ready.is_there(self._printed):
+                return time.perf_counter() - self.spawned_s
+            if self._wait(min(ends_s - now_s, _LOOKS_S if looks else ends_s - now_s)):
+                return self._at_its_end(ready)
+        self.kill()
+        raise ProcessFailedError(because("timeout", limit_s=timeout_s), self.output_tail)
+
+    def _at_its_end(self, ready: Ready) -> float:
+        ended = self.wait()
+        if ready.kind != "end":
+            last = ready.kind in {"log", "file"} and ready.is_there(self._printed)
+            if last and not ended.status:
+                return ended.wall_s
+            reason = because("ended_before_ready", status=str(ended.status))
+            raise ProcessFailedError(reason, self.output_tail)
+        if ended.status:
+            raise ProcessFailedError(describe_exit(ended.status), self.output_tail)
+        return ended.wall_s
+
+    def _wait(self, seconds: float) -> bool:
+        """Wait for its end, and read what it prints; False: the time is over, or it has printed."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._pidfd, selectors.EVENT_READ, "exit")
+            if self._output is not None:
+                selector.register(self._output, selectors.EVENT_READ, "output")
+            ready = [key.data for key, _ in selector.select(max(0.0, seconds))]
+        if "output" in ready:
+            self._drain()
+        return "exit" in ready
+
+    def _drain(self) -> None:
+        while self._output is not None:
+            try:
+                data = os.read(self._output, _CHUNK_BYTES)
+            except BlockingIOError:
+                return
+            if not data:
+                self._output = None
+            self._printed = (self._printed + data)[-_KEPT_BYTES:]
+
+    def stop(self, number: signal.Signals) -> Ended:
+        """Ask it to end by a signal, and wait for that; kill it where it does not."""
+        if self._ended is not None:
+            return self._ended
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, number)
+        ends_s = time.perf_counter() + _STOPS_S
+        while (left_s := ends_s - time.perf_counter()) > 0:
+            if self._wait(left_s):
+                return self.wait()
+        self._notes.append(because("does_not_stop", name=number.name, limit_s=_STOPS_S))
+        self.kill()
+        return self.wait()
+
+    def kill(self) -> None:
+        """End it and all that it has started, at once."""
+        self._killed = True
+        with suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+        self.wait()
+
+    def wait(self) -> Ended:
+        """Wait for its end, and end what it has left."""
+        if self._ended is not None:
+            return self._ended
+        _, status, _ = os.wait4(self.pid, 0)
+        wall_s = time.perf_counter() - self.spawned_s
+        code = self._process.returncode = os.waitstatus_to_exitcode(status)
+        self._drain()
+        if not self._killed and (left := _in_group(self.pid)):
+            self._notes.append(because("processes_left", n_processes=left))
+        with suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+        self.guard.kill_labelled(self._label)
+        self.guard.remove(self.pid)
+        os.close(self._pidfd)
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+        self._output = None
+        self._ended = Ended(wall_s, code, self._notes)
+        return self._ended
+
+
+def _in_group(group: int) -> int:
+    """Return how many processes of a group are alive."""
+    alive = 0
+    for process in psutil.process_iter(["pid", "status"]):
+        with suppress(OSError):
+            alive += os.getpgid(process.pid) == group and process.info["status"] != "zombie"
+    return alive
+
+
+def ask_http(url: str) -> float:
+    """Return the seconds of a request over a connection of its own.
+
+    Raises:
+        ProcessFailedError: it was not answered, or with an error.
+    """
+    begin_s = time.perf_counter()
+    status = _status(url, _PATIENCE_S)
+    seconds = time.perf_counter() - begin_s
+    if status not in _WELL:
+        text = "nothing" if status is None else str(status)
+        raise ProcessFailedError(because("request_failed", answer=text))
+    return seconds
+
+
+def ask_command(command: str, variables: Mapping[str, str]) -> float:
+    """Return the seconds of a command that asks something of a server, with its own start.
+
+    Raises:
+        ProcessFailedError: it ended with an error.
+    """
+    begin_s = time.perf_counter()
+    done = subprocess.run(  # noqa: S603 - the command that the user names
+        argv(command), env=dict(variables), capture_output=True, check=False, timeout=_PATIENCE_S
+    )
+    seconds = time.perf_counter() - begin_s
+    if done.returncode:
+        raise ProcessFailedError(because("request_failed", answer=f"status {done.returncode}"))
+    return seconds

@@ -1,0 +1,239 @@
+"""Programs as they are: how long until they are ready, on which caches, and what they leave."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import signal
+import socket
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import psutil
+import pytest
+from tests.started import coldwarm
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HERE = Path(__file__).parent
+JITTED = HERE.parent / "cache" / "jitted.py"
+BY_NUMBA = HERE.parent / "cache" / "kept_by_numba.py"
+PYTHON = shlex.quote(sys.executable)
+
+
+def measured(folder: Path, *options: object) -> tuple[dict[str, Any], Path]:
+    """Measure programs; return the record, and the folder of the result."""
+    out = folder / "out"
+    done = coldwarm("bench", *options, "--json", "--out", out, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found, out
+
+
+def refused(*options: object) -> str:
+    done = coldwarm("bench", *options)
+    assert done.returncode in {2, 3}
+    assert done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    return line
+
+
+def starts(found: dict[str, Any], mode: str) -> list[dict[str, Any]]:
+    return [one for one in found["starts"] if one["cache_mode"] == mode]
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        number: int = free.getsockname()[1]
+    yield number
+    with socket.socket() as again:  # whatever served there is gone
+        again.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        again.bind(("127.0.0.1", number))
+
+
+EMPTY, FILLED = "cold_process_cold_cache", "cold_process_warm_cache"
+
+
+def test_a_program_of_jax_reads_from_filled_caches_what_it_compiled_for_empty_ones(
+    tmp_path: Path,
+) -> None:
+    found, out = measured(tmp_path, "--command", f"{PYTHON} {JITTED}", "--rounds", 2)
+    assert len(found["starts"]) == 4
+    for one in starts(found, EMPTY):
+        (jax,) = one["evidence"]
+        assert (one["status"], jax["owner"], jax["files_before"], jax["hits"]) == (
+            *("ok", "jax"),
+            *(0, 0),
+        )
+        assert jax["compiles"] == jax["requests"] > 0
+    for one in starts(found, FILLED):
+        (jax,) = one["evidence"]
+        assert (one["status"], jax["compiles"], jax["misses"]) == ("ok", 0, 0)
+        assert jax["hits"] == starts(found, EMPTY)[0]["evidence"][0]["compiles"]
+    for one in found["starts"]:
+        parts = one["parts"]
+        assert sum(v for v in parts.values() if v) == pytest.approx(one["ready_s"])
+        assert min(v for v in parts.values() if v is not None) >= 0
+        assert one["wall_s"] == one["ready_s"]
+    assert coldwarm("show", out).stdout.startswith("jitted ends after ")
+    assert json.loads(coldwarm("show", out, "--json").stdout) == found
+
+
+def test_a_result_whose_figures_were_changed_is_refused(tmp_path: Path) -> None:
+    found, out = measured(tmp_path, "--command", "true", "--rounds", 2)
+    found["figures"][0]["summary"]["median"] /= 2
+    (out / "commands.json").write_text(json.dumps(found))
+    for command in ("show", "validate"):
+        done = coldwarm(command, out)
+        assert done.returncode == 3, done.stdout
+        assert "its figures are not what its starts give" in done.stderr + done.stdout
+
+
+def test_a_program_without_a_framework_has_totals_and_no_cache(tmp_path: Path) -> None:
+    command = f"{PYTHON} -c 'import time; time.sleep(0.4)'"
+    begin_s = time.perf_counter()
+    found, _ = measured(tmp_path, "--command", command, "--command", "none=true", "--rounds", 2)
+    assert {one["status"] for one in found["starts"]} == {"ok"}
+    assert all(one["evidence"] == [] for one in found["starts"])
+    assert "command_cache_unknown" in [one["code"] for one in found["limitations"]]
+    asleep = [one for one in found["starts"] if one["command"] != "none"]
+    assert all(one["ready_s"] >= 0.4 for one in asleep)
+    assert sum(one["wall_s"] for one in asleep) < time.perf_counter() - begin_s
+    (python,) = {one["n_processes"] for one in asleep}
+    assert python == 1
+    unseen = [one for one in found["starts"] if one["command"] == "none"]
+    assert {one["null_reasons"]["parts"]["code"] for one in unseen} == {"no_python"}
+    verdicts = {one["comparison"]["verdict"] for one in found["verdicts"]}
+    assert verdicts == {"faster"} or "undecided" in verdicts
+
+
+def test_a_shell_takes_what_only_a_shell_understands(tmp_path: Path) -> None:
+    command = f"X=2 {PYTHON} {JITTED} | cat > {tmp_path}/printed && test -f {tmp_path}/printed"
+    found, _ = measured(tmp_path, "--command", command, "--rounds", 1)
+    (one,) = starts(found, FILLED)
+    assert (one["status"], one["evidence"][0]["misses"]) == ("ok", 0)
+
+
+@pytest.mark.parametrize("ready", ["tcp", "http", "log", "file"])
+def test_a_server_is_ready_answers_and_is_gone(tmp_path: Path, port: int, ready: str) -> None:
+    leaves = tmp_path / "is-there"
+    by = {
+        "tcp": f"127.0.0.1:{port}",
+        "http": f"http://127.0.0.1:{port}/",
+        "log": "ready to serve",
+        "file": leaves,
+    }
+    options = ("--prepare", f"rm -f {leaves}", "--rounds", 1)
+    found, _ = measured(
+        tmp_path,
+        *("--command", f"{PYTHON} {HERE / 'serving.py'} {port} {leaves}"),
+        *(f"--ready-{ready}", by[ready], "--request", by["http"], *options),
+    )
+    assert {one["status"] for one in found["starts"]} == {"ok"}
+    for one in found["starts"]:
+        assert one["exit_status"] == -signal.SIGTERM
+        assert one["ready_s"] + sum(one["requests_s"]) <= one["wall_s"]
+        answered_s = one["ready_s"] + one["requests_s"][0]
+        assert sum(v for v in one["parts"].values() if v) == pytest.approx(answered_s)
+        assert one["parts"]["compile_s" if one["cache_mode"] == EMPTY else "cache_read_s"] > 0
+        assert len(one["requests_s"]) > 1
+    (empty,), (filled,) = starts(found, EMPTY), starts(found, FILLED)
+    assert empty["evidence"][0]["compiles"] == filled["evidence"][0]["hits"] > 0
+    metrics = {one["metric"] for one in found["figures"]}
+    assert metrics == {"ready_s", "first_answer_s", "request_s"}
+
+
+def test_a_port_that_is_open_before_is_no_sign(port: int) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        place = f"127.0.0.1:{other.getsockname()[1]}"
+        line = refused("--command", "sleep 60", "--ready-tcp", place)
+    assert place in line
+    assert "another port" in line
+    assert port
+
+
+def test_what_fails_is_told_in_one_line(tmp_path: Path) -> None:
+    printing = f"{PYTHON} -c 'print(\"no data\"); raise SystemExit(7)'"
+    assert refused("--command", printing).endswith(
+        "exit status 7 before a result; it printed last: no data"
+    )
+    assert "before it was ready" in refused("--command", "true", "--ready-log", "hello")
+    assert "within 0.5 s" in refused(
+        *("--command", "sleep 60", "--ready-file", tmp_path / "x", "--timeout", "0.5s")
+    )
+    assert "cannot be started" in refused("--command", "no-such-program x")
+    there = tmp_path / "there"
+    there.touch()
+    assert "is there before" in refused("--command", "sleep 60", "--ready-file", there)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ((), "name a function"),
+        (("a.py:f", "--command", "true"), "not measured together"),
+        (("--command", "true", "--sweep", "n=1:2"), "--sweep does not go with --command"),
+        (("a.py:f", "--ready-log", "x"), "--ready-log goes with a program"),
+        (("--command", "true", "--ready-tcp", "there"), "127.0.0.1:8000"),
+        (("--command", "true", "--stop", "NOTHING"), "is no signal"),
+        (("--command", "sh -c 'x"), "a quote is open"),
+        (("--command", ""), "is empty"),
+        (("--command", "a=true", "--command", "a=true"), "a label of its own"),
+        (("--command", "true", "--request", "curl x"), "ready before it ends"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(options: tuple[str, ...], said: str) -> None:
+    assert said in refused(*options)
+
+
+def test_processes_that_stay_are_ended_and_told(tmp_path: Path) -> None:
+    mark = "4321.25"
+    found, _ = measured(tmp_path, "--command", f"sh -c 'sleep {mark} & true'", "--rounds", 1)
+    assert {note["code"] for one in found["starts"] for note in one["notes"]} == {"processes_left"}
+    alive = [" ".join(one.info["cmdline"] or ()) for one in psutil.process_iter(["cmdline"])]
+    assert f"sleep {mark}" not in alive
+
+
+def test_a_program_that_ignores_its_signal_is_killed_and_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from coldwarm.commands import process
+    from coldwarm.runner.spawn import Guard
+
+    monkeypatch.setattr(process, "_STOPS_S", 0.2)
+    told = tmp_path / "told"
+    with Guard() as guard:
+        command = f"trap '' TERM; touch {told}; while :; do sleep 0.01; done"
+        running = process.CommandProcess(command, {"PATH": "/usr/bin:/bin"}, guard)
+        running.until(process.Ready("file", str(told)), 30.0)
+        ended = running.stop(signal.SIGTERM)
+    assert ended.status == -signal.SIGKILL
+    assert [one.code for one in ended.notes] == ["does_not_stop"]
+
+
+def test_a_cache_that_the_program_moves_elsewhere_proves_nothing(tmp_path: Path) -> None:
+    program = tmp_path / "moved.py"
+    text = JITTED.read_text(encoding="utf-8")
+    setting = f"jax.config.update('jax_compilation_cache_dir', {str(tmp_path / 'own')!r})\n"
+    program.write_text(text.replace("import jax\n", f"import jax\n{setting}", 1))
+    done = coldwarm(
+        *("bench", "--command", f"{PYTHON} {program}", "--rounds", 1, "--out", tmp_path / "out")
+    )
+    assert done.returncode == 4
+    assert "no start proved the state of its caches" in done.stdout
+    assert "left out" in done.stdout
+
+
+@pytest.mark.slow
+def test_numba_in_processes_of_their_own_is_seen(tmp_path: Path) -> None:
+    found, _ = measured(tmp_path, "--command", f"{PYTHON} {BY_NUMBA}", "--rounds", 1)
+    (empty,), (filled,) = starts(found, EMPTY), starts(found, FILLED)
+    assert empty["evidence"][0]["owner"] == "numba"
+    assert empty["evidence"][0]["compiles"] == filled["evidence"][0]["hits"] > 0
