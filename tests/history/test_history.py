@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 import shutil
@@ -50,7 +52,7 @@ def test_a_run_is_added_once_with_its_figures(result: Path, tmp_path: Path) -> N
     done = coldwarm("history", "add", result, "--to", folder, "--commit", "0123456789abcdef")
     assert (done.returncode, "1 run added" in done.stdout) == (0, True), done.stderr
     again = coldwarm("history", "add", result, "--to", folder)
-    assert "1 there already" in again.stdout
+    assert "1 there already" in " ".join(again.stdout.split())
     found = told("query", folder, "--metric", "warm call")
     assert {one["commit"] for one in found["rows"]} == {"0123456789abcdef"}
     figures = {one["figure"]["case"]: one["figure"] for one in found["rows"]}
@@ -230,7 +232,7 @@ def test_damaged_figures_are_told(tmp_path: Path) -> None:
 def test_raw_results_can_be_removed_and_figures_stay(result: Path, tmp_path: Path) -> None:
     folder = made(tmp_path / "history", series(3))
     done = coldwarm("history", "add", result, "--to", folder, "--keep-results", "0")
-    assert "the raw results of 1 run removed" in done.stdout, done.stderr
+    assert "the raw results of 1 run removed" in " ".join(done.stdout.split()), done.stderr
     assert not list(folder.glob("runs/*/result"))
     assert {one["machine"] for one in told("query", folder)["rows"]} != {"a" * 12}
 
@@ -261,5 +263,43 @@ def test_files_of_other_tools_are_added(tmp_path: Path) -> None:
     assert change["after"]["commit"] == f"{9:040x}"
     undated = {"results": [{"command": "start", "times": [0.17, 0.18]}]}
     (tmp_path / "hyperfine.json").write_text(json.dumps(undated), encoding="utf-8")
-    done = coldwarm("history", "add", tmp_path / "hyperfine.json", "--to", folder)
+    line = ("history", "add", tmp_path / "hyperfine.json", "--to", folder)
+    done = coldwarm(*line)
     assert (done.returncode, "does not tell when" in done.stderr) == (2, True)
+    assert coldwarm(*line, "--date", "2026-02-01T12:00").returncode == 0
+    (start,) = told("query", folder, "--case", "start")["rows"]
+    assert (start["started_at"][:10], start["figure"]["kind"]) == ("2026-02-01", "cold")
+
+
+def test_figures_are_chosen_by_commit_and_age_and_given_as_csv(tmp_path: Path) -> None:
+    folder = made(tmp_path / "history", series(30))
+    made(folder, series(30), case="numba_fit")
+    newest = told("query", folder, "--newest", "3")
+    assert (len(newest["rows"]), newest["n_older"]) == (3, 57)
+    (one,) = told("query", folder, "--commit", f"{7:040x}", "--case", "jax")["rows"]
+    assert one["commit"] == f"{7:040x}"
+    done = coldwarm("history", "query", folder, "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert len(rows) == 60
+    whole = {
+        (one["figure"]["case"], one["started_at"]): one for one in told("query", folder)["rows"]
+    }
+    for row in rows:
+        figure = whole[row["case"], row["started_at"]]["figure"]
+        assert float(row["ratio"]) == figure["ratio"]
+        assert float(row["value"]) == figure["value"]
+    shown = coldwarm("history", "query", folder)
+    assert "older figures" in shown.stdout
+
+
+def test_runs_that_came_late_stand_at_their_date(tmp_path: Path) -> None:
+    late = made(tmp_path / "late", series(300, 0.1, 150))
+    folder = tmp_path / "history"
+    names = sorted(one.name for one in (late / "runs").iterdir())
+    for part in (names[::2], names[1::2]):  # the second comes between the first
+        for name in part:
+            shutil.copytree(late / "runs" / name, folder / "runs" / name)
+        told("query", folder, "--newest", "1")
+    found, before = told("check", folder), told("check", late)
+    assert found["changes"] == before["changes"]
+    assert len(found["changes"]) == 1

@@ -52,17 +52,29 @@ _FOLDER = click.argument("folder", metavar="HISTORY", type=_options.Input())
     metavar="N",
     help="Remove the raw results of all but the newest N runs; their figures stay.",
 )
+@click.option(
+    "--date",
+    metavar="DATE",
+    help="When it was measured, if a file does not say: 2026-11-28T12:00.",
+)
 @_options.output("json")
 def _add(
-    results: tuple[Path, ...], folder: Path, commit: str | None, keep: int | None, form: str
+    results: tuple[Path, ...],
+    folder: Path,
+    commit: str | None,
+    keep: int | None,
+    date: str | None,
+    form: str,
 ) -> None:
     """Put results into a history.
 
-    RESULT is a folder of `coldwarm run` or `bench`, a snapshot of one, or a JSON file of pyperf or
-    pytest-benchmark. It is read, computed again, and copied. A run that is there already is not
-    added again. Keep one history for one branch. It may have runs of several machines: each figure
-    is compared with those of the same machine, inputs and threads.
+    RESULT is a folder of `coldwarm run` or `bench`, a snapshot of one, or a JSON file of pyperf,
+    pytest-benchmark, asv, hyperfine or Bencher. It is read, computed again, and copied. A run that
+    is there already is not added again. Keep one history for one branch. It may have runs of
+    several machines: each figure is compared with those of the same machine, inputs and threads.
     """
+    from dataclasses import replace
+
     from coldwarm import __version__
     from coldwarm.cli._results import run_in
     from coldwarm.contracts.history import HistoryAddition
@@ -75,6 +87,8 @@ def _add(
         found = formats.read(run_in(path))
         if isinstance(found, Measured):
             _output.tell(path, found.otherwise)
+        elif found.started_at is None:
+            found = replace(found, started_at=date)
         run = store.add(folder, found, commit)
         added += [] if run is None else [run.run_id]
     made = HistoryAddition(
@@ -96,16 +110,37 @@ def _add(
     metavar="TEXT",
     help="Only figures with this in the name, such as first or warm.",
 )
-@_options.output("json", "markdown")
-def _query(folder: Path, case: str | None, metric: str | None, form: str) -> None:
+@click.option("--commit", metavar="REV", help="Only runs of this commit, or its first letters.")
+@click.option(
+    "--newest",
+    type=_options.Whole(1, example=100),
+    metavar="N",
+    help="Only the newest N runs. Default: all.",
+)
+@_options.output("json", "markdown", "csv")
+def _query(
+    folder: Path,
+    case: str | None,
+    metric: str | None,
+    commit: str | None,
+    newest: int | None,
+    form: str,
+) -> None:
     """Show the figures of a history, run by run.
 
     Beside each figure stands its ratio to the baseline of the same run, with its interval.
     """
+    from coldwarm.contracts import codec
     from coldwarm.history import check, history_document
 
-    found = check.rows(folder, case or "", metric or "")
-    _output.emit(form, found, lambda: history_document.rows(found))
+    if newest is None and form in {"text", "markdown"}:  # which have no room for more
+        newest = history_document.MOST_ROWS
+    asked = check.Asked(case or "", metric or "", commit or "", newest)
+    found = check.rows(folder, asked)
+    if form == "csv":
+        click.echo(history_document.csv_text(codec.without_secrets(found)), nl=False)
+    else:
+        _output.emit(form, found, lambda: history_document.rows(found))
 
 
 @_command.command("check", example="coldwarm history check history --fail-on slower:5%")

@@ -47,12 +47,14 @@ class _RepeatedKeyError(ValueError):
     """A key that stands twice in one object."""
 
 
-def parse(data: bytes, path: str) -> tuple[str, Any]:
+def parse(data: bytes, path: str, *, with_nan: bool = False) -> tuple[str, Any]:
     """Return the text and the plain values of one strict JSON document.
 
     Args:
         data: The bytes of the document.
         path: The file they come from, for messages.
+        with_nan: Whether NaN and infinite numbers, which some tools write, are values that are not
+            there: ``None``.
 
     Raises:
         ContractError: not UTF-8, not JSON, NaN or infinite numbers, half of a surrogate
@@ -64,7 +66,7 @@ def parse(data: bytes, path: str) -> tuple[str, Any]:
         line = data.count(b"\n", 0, error.start) + 1
         raise ContractError(path, f"is not UTF-8 text: {error.reason}", line=line) from None
     try:
-        return text, _load(text)
+        return text, _load(text, with_nan=with_nan)
     except json.JSONDecodeError as error:
         place = f"{path}:{error.lineno}:{error.colno}"
         raise ContractError(place, f"is not JSON: {error.msg}") from None
@@ -110,12 +112,12 @@ def _suspect(value: Any) -> bool:
     return type(value) is not float or not math.isfinite(value)
 
 
-def _load(text: str) -> Any:
+def _load(text: str, *, with_nan: bool = False) -> Any:
     document = json.loads(
         text,
         object_pairs_hook=_once,
         parse_float=_finite,
-        parse_constant=_no_constant,
+        parse_constant=(lambda _: None) if with_nan else _no_constant,
     )
     if _SURROGATE.search(text):
         msgspec.json.encode(document)  # raises where a pair is incomplete

@@ -176,5 +176,7 @@ class HistoryRows(Record, frozen=True, kw_only=True):
     harness_version: str
     folder: str
     rows: list[HistoryRow]
+    n_older: Count = 0
+    """Figures of older runs, which were not asked for."""
     machines: dict[str, str] = {}
     """Names of the machines, by their hashes."""

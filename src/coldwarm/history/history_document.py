@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from typing import TYPE_CHECKING, Literal
 
 from coldwarm.report import units
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     )
     from coldwarm.report.document import Block
 
-_MOST_ROWS = 40
+MOST_ROWS = 40
 _DIGITS = 8
 """Of a commit."""
 
@@ -49,7 +51,7 @@ def checked(found: HistoryCheck) -> Document:
     if found.n_failing:
         text = f"{counted(found.n_failing, 'change')} beyond the limit."
         blocks.append(Paragraph(text, "failure"))
-    shown = found.changes[:_MOST_ROWS]
+    shown = found.changes[:MOST_ROWS]
     if shown:
         columns = ("case", "figure", "change", "95 % interval", "from run of", "runs since")
         blocks.append(table(columns, map(_change_row, shown), labels=2))
@@ -151,10 +153,10 @@ def bisected(found: HistoryBisection) -> Document:
 
 def rows(found: HistoryRows) -> Document:
     """Return figures of runs, the newest last."""
-    text = counted(len(found.rows), "figure")
+    text = counted(len(found.rows) + found.n_older, "figure")
     said = f"{text} of {counted(len(found.machines), 'machine')}."
     blocks: list[Block] = [Paragraph(said, "strong")]
-    newest = sorted(found.rows, key=lambda one: one.started_at)[-_MOST_ROWS:]
+    newest = sorted(found.rows, key=lambda one: one.started_at)[-MOST_ROWS:]
     shown = sorted(newest, key=lambda one: (one.figure.case, one.figure.metric, one.started_at))
     told = [
         (
@@ -170,10 +172,27 @@ def rows(found: HistoryRows) -> Document:
     if told:
         columns = ("case", "figure", "run", "commit", "value", "ratio to baseline")
         blocks.append(table(columns, told, labels=2))
-    if len(found.rows) > len(shown):
-        rest = counted(len(found.rows) - len(shown), "older figure")
-        blocks.append(Paragraph(f"… and {rest}: --format json has all", "dim"))
+    if n_older := found.n_older + len(found.rows) - len(shown):
+        rest = counted(n_older, "older figure")
+        blocks.append(Paragraph(f"… and {rest}: --format csv has all", "dim"))
     return Document("coldwarm history query", tuple(blocks))
+
+
+_COLUMNS = ("machine", "started_at", "run_id", "commit", "case", "metric", "kind", "value")
+_COLUMNS_OF_RATIO = ("baseline", "ratio", "low", "high", "confidence")
+
+
+def csv_text(found: HistoryRows) -> str:
+    """Return figures of runs as a table that other programs read: seconds, bytes, ratios."""
+    written = io.StringIO()
+    table_ = csv.writer(written, lineterminator="\n")
+    table_.writerow((*_COLUMNS, *_COLUMNS_OF_RATIO))
+    for one in found.rows:
+        of_run = (one.machine, one.started_at, one.run_id, one.commit or "")
+        names = (*_COLUMNS[len(of_run) :], *_COLUMNS_OF_RATIO)
+        numbers = (getattr(one.figure, name) for name in names)
+        table_.writerow((*of_run, *("" if number is None else number for number in numbers)))
+    return written.getvalue()
 
 
 def _value(figure: HistoryFigure) -> str:

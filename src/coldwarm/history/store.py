@@ -1,30 +1,34 @@
 """The folder of a history: its runs, and an index of them that can be made anew at any time.
 
 ``runs`` has a folder for each run: a copy of its result, and beside it ``figures.json`` with its
-figures. The index is a database of these; it is brought up to date whenever it is opened, and made
-anew where it is damaged. A run is copied beside the others, and then put in its place in one step.
+figures. The index is a database of these, each figure over its runs, so that thousands of runs are
+read at once; it is brought up to date whenever it is opened, and made anew where it is damaged. A
+run is copied beside the others, and then put in its place in one step.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import secrets
 import shutil
 import sqlite3
+import struct
 import time
 from collections import Counter
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+import numpy as np
 from msgspec.structs import replace
 
 from coldwarm.contracts import codec
-from coldwarm.contracts.history import HistoryFigure, HistoryRow, HistoryRun
+from coldwarm.contracts.history import HistoryFigure, HistoryRun
 from coldwarm.contracts.result import Benchmarks
 from coldwarm.errors import StorageError, UsageError
 from coldwarm.stats.comparable import failure, setup
@@ -34,17 +38,23 @@ from coldwarm.stats.intervals import centre
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from numpy.typing import NDArray
+
     from coldwarm.contracts.answer import Comparison
+    from coldwarm.contracts.base import MetricKind
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.result import CaseResult, Measured
 
 _T = TypeVar("_T")
 _RUNS, _FIGURES, _RESULT, _INDEX = "runs", "figures.json", "result", "index.sqlite"
-_VERSION = 1
+_VERSION = 2
 """Of the index; another one is made anew."""
-_RUN_COLUMNS = ("run_id", "started_at", "commit_of", "machine", "machine_name", "software")
-_FIELDS = HistoryFigure.__struct_fields__
-_FIGURE_COLUMNS = tuple(f'"{name}"' for name in _FIELDS)  # one is a word of SQL
+_NUMBERS = ("value", "ratio", "low", "high", "confidence")
+_NAMED = ("machine", "case", "metric", "kind", "baseline", "setup")
+_FIGURE = struct.Struct(f"<{1 + len(_NUMBERS)}d")
+"""A figure in the index: the number of its run, and these."""
+_PART = 256
+"""Figures of a series that stand in one row of the index."""
 _FRAMEWORKS = ("jax", "jaxlib", "torch", "numba", "llvmlite", "numpy", "scipy")
 _GIB = 2**30
 _STALE_S = 86400.0
@@ -52,13 +62,57 @@ _STALE_S = 86400.0
 _DIGITS = 12
 
 
+class StoredRun(NamedTuple):
+    """A run of a history, without its figures."""
+
+    run_id: str
+    started_at: str
+    commit: str | None
+    machine: str
+    machine_name: str
+    software: str
+    """Versions by name, as JSON."""
+
+
 @dataclass(frozen=True)
 class Series:
     """A figure of one machine over its runs, oldest first."""
 
-    rows: Sequence[HistoryRow]
-    software: Sequence[dict[str, str]]
-    """Of each row's run."""
+    machine: str
+    case: str
+    metric: str
+    kind: MetricKind
+    baseline: str | None
+    setup: str
+    runs: NDArray[np.int64]
+    """Places of its runs among those of the history."""
+    figures: NDArray[np.float64]
+    """For each run the value, the ratio, its bounds and their confidence; NaN: there is none."""
+
+    def figure(self, at: int) -> HistoryFigure:
+        """Return the figure of a run, by its place in the series."""
+        known: list[Any]
+        known = [None if math.isnan(number) else number for number in self.figures[at].tolist()]
+        return HistoryFigure(
+            case=self.case,
+            metric=self.metric,
+            kind=self.kind,
+            baseline=self.baseline,
+            setup=self.setup,
+            **dict(zip(_NUMBERS, known, strict=True)),
+        )
+
+
+@dataclass(frozen=True)
+class History:
+    """The runs of a history by date, and its figures over them."""
+
+    runs: Sequence[StoredRun]
+    series: Sequence[Series]
+
+    def machines(self) -> dict[str, str]:
+        """Return the names of the machines, by their hashes."""
+        return {one.machine: one.machine_name for one in self.runs}
 
 
 def add(folder: Path, found: Measured | Benchmarks, commit: str | None) -> HistoryRun | None:
@@ -163,7 +217,7 @@ def _run_of_tool(found: Benchmarks, commit: str | None) -> HistoryRun:
         UsageError: it does not tell when it was measured.
     """
     if found.started_at is None:
-        raise UsageError(f"{found.path} does not tell when it was measured, so it has no place")
+        raise UsageError(f"{found.path} does not tell when it was measured; add it with --date")
     machine = found.cpu or "a machine that is not told"
     figures = [
         HistoryFigure(
@@ -278,11 +332,13 @@ def prune(folder: Path, keep: int) -> int:
 
 def _runs(folder: Path) -> list[Path]:
     """Return the folders of runs by date."""
-    return sorted(one for one in (folder / _RUNS).glob("[!.]*") if one.is_dir())
+    with os.scandir(folder / _RUNS) as entries:
+        names = sorted(one.name for one in entries if not one.name.startswith(".") and one.is_dir())
+    return [folder / _RUNS / name for name in names]
 
 
-def series(folder: Path) -> list[Series]:
-    """Return the figures of a history, each over its runs.
+def history(folder: Path, case: str = "") -> History:
+    """Return the figures of a history, each over its runs; only of cases with ``case`` in the name.
 
     Raises:
         UsageError: it is none.
@@ -291,34 +347,34 @@ def series(folder: Path) -> list[Series]:
     if not (folder / _RUNS).is_dir():
         text = f"{folder} is no history; make one with `coldwarm history add RESULT --to {folder}`"
         raise UsageError(text)
-    return _asked(folder, _series)
+    return _asked(folder, lambda index: _read(index, case))
 
 
-def _series(index: sqlite3.Connection) -> list[Series]:
-    columns = ", ".join(_RUN_COLUMNS)
-    runs = {
-        key: (told, json.loads(software))
-        for key, *told, _, software in index.execute(f"SELECT folder, {columns} FROM run")  # noqa: S608 - names of columns
-    }
-    found: dict[tuple[str, ...], tuple[list[HistoryRow], list[dict[str, str]]]] = {}
-    query = f"SELECT folder, {', '.join(_FIGURE_COLUMNS)} FROM figure ORDER BY folder"  # noqa: S608 - likewise
-    for key, *values in index.execute(query):
-        (run_id, started_at, commit, machine), software = runs[key]
-        figure = HistoryFigure(**dict(zip(_FIELDS, values, strict=True)))
-        row = HistoryRow(
-            run_id=run_id, started_at=started_at, commit=commit, machine=machine, figure=figure
-        )
-        place = machine, figure.case, figure.metric, figure.baseline or "", figure.setup
-        rows, versions = found.setdefault(place, ([], []))
-        rows.append(row)
-        versions.append(software)
-    return [Series(rows, versions) for rows, versions in found.values()]
+def _read(index: sqlite3.Connection, case: str) -> History:
+    found = index.execute(f"SELECT number, {_OF_RUN} FROM run ORDER BY folder").fetchall()  # noqa: S608 - names of columns
+    runs = [StoredRun(*told) for _, *told in found]
+    numbers = np.array([number for number, *_ in found], dtype=np.int64)
+    place_of = np.full(numbers.max(initial=0) + 1, -1)
+    place_of[numbers] = np.arange(len(runs))
+    parts = 'SELECT series, figures FROM part JOIN series ON number = series WHERE instr("case", ?)'
+    blobs: dict[int, list[bytes]] = {}
+    for number, blob in index.execute(f"{parts} ORDER BY series, place", (case,)):
+        blobs.setdefault(number, []).append(blob)
+    named = {number: told for number, *told in index.execute(f"SELECT number, {_KEY} FROM series")}  # noqa: S608 - likewise
+    return History(
+        runs, [_series(named[number], b"".join(one), place_of) for number, one in blobs.items()]
+    )
 
 
-def machines(folder: Path) -> dict[str, str]:
-    """Return the names of a history's machines, by their hashes."""
-    query = "SELECT machine, machine_name FROM run"
-    return _asked(folder, lambda index: dict(index.execute(query).fetchall()))
+def _series(named: Sequence[Any], figures: bytes, place_of: NDArray[np.int64]) -> Series:
+    table = np.frombuffer(figures, dtype="<f8").reshape(-1, _FIGURE.size // 8)
+    runs = place_of[table[:, 0].astype(np.int64)]
+    if np.any(runs < 0):
+        raise IndexError("a figure is of no run")
+    order = np.argsort(runs, kind="stable")
+    told = dict(zip(_NAMED, named, strict=True))
+    told["baseline"] = told["baseline"] or None
+    return Series(**told, runs=runs[order], figures=table[order, 1:])
 
 
 def _asked(folder: Path, ask: Callable[[sqlite3.Connection], _T]) -> _T:
@@ -337,14 +393,23 @@ def _asked(folder: Path, ask: Callable[[sqlite3.Connection], _T]) -> _T:
                 return ask(index)
         except (sqlite3.OperationalError, sqlite3.IntegrityError):
             continue
-        except sqlite3.DatabaseError:
+        except (sqlite3.DatabaseError, ValueError, KeyError, IndexError):
             for name in (path, path.with_name(f"{_INDEX}-journal")):
                 name.unlink(missing_ok=True)
     raise StorageError(f"{path} cannot be read, and no index can be made in memory")
 
 
+_KEY = 'machine, "case", metric, kind, baseline, setup'
+_OF_RUN = "run_id, started_at, commit_of, machine, machine_name, software"
+_TABLES = {
+    "run": f"number INTEGER PRIMARY KEY, folder TEXT UNIQUE, {_OF_RUN}",
+    "series": f"number INTEGER PRIMARY KEY, {_KEY}, UNIQUE ({_KEY})",
+    "part": "series INTEGER, place INTEGER, figures BLOB, PRIMARY KEY (series, place)",
+}
+
+
 def _bring_up(index: sqlite3.Connection, folder: Path) -> None:
-    """Bring an index up to date with the runs that are there.
+    """Bring an index up to date with the runs that are there; made anew where one is gone.
 
     Raises:
         ContractError: the figures of a run are damaged.
@@ -353,30 +418,48 @@ def _bring_up(index: sqlite3.Connection, folder: Path) -> None:
     index.isolation_level = None
     index.execute("BEGIN IMMEDIATE")
     (version,) = index.execute("PRAGMA user_version").fetchone()
-    if version != _VERSION:
-        for table, columns in (("run", _RUN_COLUMNS), ("figure", _FIGURE_COLUMNS)):
-            index.execute(f"DROP TABLE IF EXISTS {table}")
-            index.execute(f"CREATE TABLE {table} (folder, {', '.join(columns)})")
-            index.execute(f"CREATE INDEX folders_of_{table} ON {table} (folder)")
-        index.execute(f"PRAGMA user_version = {_VERSION}")
     there = {one.name: one for one in _runs(folder)}
-    known = {name for (name,) in index.execute("SELECT folder FROM run")}
-    for name in known - there.keys():
-        for table in ("run", "figure"):
-            index.execute(f"DELETE FROM {table} WHERE folder = ?", (name,))  # noqa: S608 - names of tables
+    known: set[str] = set()
+    if version == _VERSION:
+        known = {name for (name,) in index.execute("SELECT folder FROM run")}
+    if version != _VERSION or known - there.keys():
+        known = set()
+        for table, columns in _TABLES.items():
+            index.execute(f"DROP TABLE IF EXISTS {table}")
+            index.execute(f"CREATE TABLE {table} ({columns})")
+        index.execute(f"PRAGMA user_version = {_VERSION}")
+    added: dict[tuple[str, ...], bytearray] = {}
     for name in sorted(there.keys() - known):
-        _insert(index, name, codec.load_as(HistoryRun, there[name] / _FIGURES))
+        _insert(index, name, codec.load_as(HistoryRun, there[name] / _FIGURES), added)
+    for key, figures in added.items():
+        _append(index, key, figures)
     index.execute("COMMIT")
 
 
-def _insert(index: sqlite3.Connection, folder: str, run: HistoryRun) -> None:
-    told = (run.run_id, run.started_at, run.commit, run.machine, run.machine_name)
-    row = (folder, *told, json.dumps(run.software))
-    index.execute(f"INSERT INTO run VALUES ({_places(row)})", row)  # noqa: S608 - question marks
-    rows = [(folder, *(getattr(one, name) for name in _FIELDS)) for one in run.figures]
-    if rows:
-        index.executemany(f"INSERT INTO figure VALUES ({_places(rows[0])})", rows)  # noqa: S608
+def _insert(
+    index: sqlite3.Connection, folder: str, run: HistoryRun, added: dict[tuple[str, ...], bytearray]
+) -> None:
+    """Insert a run, and put its figures to those that are added to their series."""
+    row = (folder, run.run_id, run.started_at, run.commit, run.machine, run.machine_name)
+    made = index.execute(
+        "INSERT INTO run VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)", (*row, json.dumps(run.software))
+    )
+    for one in run.figures:
+        key = run.machine, one.case, one.metric, one.kind, one.baseline or "", one.setup
+        told = (one.value, one.ratio, one.low, one.high, one.confidence)
+        numbers = (math.nan if number is None else number for number in told)
+        added.setdefault(key, bytearray()).extend(_FIGURE.pack(made.lastrowid, *numbers))
 
 
-def _places(row: tuple[object, ...]) -> str:
-    return ", ".join("?" * len(row))
+def _append(index: sqlite3.Connection, key: tuple[str, ...], figures: bytearray) -> None:
+    """Put figures behind those of a series, in parts of which only the last one is written anew."""
+    index.execute("INSERT OR IGNORE INTO series VALUES (NULL, ?, ?, ?, ?, ?, ?)", key)
+    query = f"SELECT number FROM series WHERE ({_KEY}) = (?, ?, ?, ?, ?, ?)"  # noqa: S608 - likewise
+    (series,) = index.execute(query, key).fetchone()
+    last = "SELECT place, figures FROM part WHERE series = ? ORDER BY place DESC LIMIT 1"
+    place, held = index.execute(last, (series,)).fetchone() or (0, b"")
+    whole = bytes(held + figures)
+    length = _PART * _FIGURE.size
+    for at in range(0, len(whole), length):
+        row = series, place + at // length, whole[at : at + length]
+        index.execute("INSERT OR REPLACE INTO part VALUES (?, ?, ?)", row)

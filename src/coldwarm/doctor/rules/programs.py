@@ -356,7 +356,7 @@ def _loop_of(
     """Yield the loop that most of the equations are from, if it has many turns."""
     found: dict[SourceLine, tuple[int, int]] = {}
     for chain, number, turns in program.lines:
-        header = _header(trace, chain)
+        header = _header(trace, [one for one in chain if one not in call.stack])
         if header is not None:
             before = found.get(header, (0, 0))
             found[header] = before[0] + number, max(before[1], turns)
@@ -394,12 +394,21 @@ def _unrolled(trace: ProcessTrace, site: SourceLine, loops: Sequence[_Unrolled])
 
 
 def _header(trace: ProcessTrace, chain: Iterable[SourceLine]) -> SourceLine | None:
-    """Return where the innermost loop begins that one of these lines is in."""
+    """Return where the innermost loop begins that one of these lines is in.
+
+    A comprehension counts where no loop is around it: what it has is mostly little, as the
+    neighbours of a point.
+    """
+    comprehension: SourceLine | None = None
     for path, line, function in chain:
         loop = trace.sources.loop(path, line)
-        if loop is not None:
-            return SourceLine(path, loop[0], function)
-    return None
+        if loop is None:
+            continue
+        found = SourceLine(path, loop[0], function)
+        if not isinstance(trace.sources.repeating(path, line), ast.comprehension):
+            return found
+        comprehension = comprehension or found
+    return comprehension
 
 
 def _not_donated(

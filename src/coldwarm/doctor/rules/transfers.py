@@ -28,6 +28,9 @@ _LARGE_BYTES = 2**16
 """Least size of an array that is given to a compiled function as the host has it."""
 _FEWEST_BYTES, _MOST_SMALL = 2**20, 1000
 """Least bytes that a line sends in all, to be reported; or as many arrays, however small."""
+_BYTES_S, _EACH_S, _LITTLE_SHARE = 2e9, 5e-5, 0.01
+"""Bytes that are sent in a second, and what each sending takes besides; and the share of the run
+that is little."""
 
 
 def _findings(trace: ProcessTrace) -> Iterator[Finding]:
@@ -36,7 +39,8 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
         n, n_bytes, n_again = place.counts[:3]
         if not trace.in_loop(place.stack):
             continue
-        if n_again >= _FEWEST and (n_bytes >= _FEWEST_BYTES or n >= _MOST_SMALL):
+        is_much = n_bytes >= _FEWEST_BYTES or n >= _MOST_SMALL
+        if n_again >= _FEWEST and is_much and _takes_long(trace, n, n_bytes):
             yield _finding(trace, place.site, place.name, n_again + 1, n_bytes)
     done: set[SourceLine] = set()
     for call in trace.calls:
@@ -47,9 +51,15 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
             n = trace.n_calls(site, call.short_name)
             if site in done or n <= _FEWEST:
                 continue
-            if n_bytes := _sent_bytes(trace, call, stack):
+            n_bytes = _sent_bytes(trace, call, stack)
+            if n_bytes and _takes_long(trace, n, n_bytes * n):
                 done.add(site)
                 yield _finding(trace, site, call.name, n, n_bytes * n)
+
+
+def _takes_long(trace: ProcessTrace, n: int, n_bytes: int) -> bool:
+    """Say whether the time of sending is a part of the run that can matter."""
+    return n_bytes / _BYTES_S + n * _EACH_S >= _LITTLE_SHARE * trace.lasted_s
 
 
 def _finding(trace: ProcessTrace, site: SourceLine, call: str, n: int, n_bytes: int) -> Finding:

@@ -117,7 +117,7 @@ def read(path: Path) -> Measured | Benchmarks:
         return recompute.read(path)
     if data.startswith(_GZIP):
         raise ContractError(str(path), "is compressed: unpack it with gunzip")
-    return benchmarks(str(path), *parse(data, str(path)))
+    return benchmarks(str(path), *parse(data, str(path), with_nan=True))
 
 
 def benchmarks(path: str, text: str, document: object) -> Benchmarks:

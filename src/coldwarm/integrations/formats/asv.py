@@ -1,5 +1,7 @@
 """Results of asv (airspeed velocity): a folder that ``asv publish`` and ``asv compare`` read.
 
+A file of it is read too: the benchmarks of one commit, each set of parameters by itself.
+
 Asv keeps results by commit and machine. A benchmark's samples are the medians of its processes,
 which are independent of each other as asv's own test takes them to be. Two commits of one bench are
 one benchmark there, named after the function.
@@ -12,20 +14,27 @@ import json
 import math
 import re
 from collections import Counter
-from datetime import datetime
+from datetime import UTC, datetime
+from itertools import product
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coldwarm.contracts.base import CACHE_MODES, WARM
+from coldwarm.contracts.reasons import because
+from coldwarm.contracts.result import Benchmarks, BenchmarkSamples
 from coldwarm.integrations import figures
-from coldwarm.integrations.formats import Writer
+from coldwarm.integrations.formats import DocumentPart, Reader, Writer, plain
 from coldwarm.stats.intervals import by_range, median_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from coldwarm.contracts.base import MetricKind
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.integrations.figures import Commit, Exported, Figure
+    from coldwarm.integrations.formats import Opened
 
 _LIST = "benchmarks.json"
 _CONFIDENCE = 0.99
@@ -218,4 +227,115 @@ def _machine_name(made: Exported) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "-", "-".join(parts)).strip("-").lower() or "unknown"
 
 
+_TOOL = "asv"
+_BY_PREFIX: dict[str, MetricKind] = {
+    "time_": "warm",
+    "timeraw_": "cold",  # each in a process of its own
+    "mem_": "memory",
+    "peakmem_": "memory",
+}
+"""By how the name of a benchmark begins, as asv tells its kinds apart; ``track_`` has any unit."""
+
+
+class _Result(DocumentPart, frozen=True, kw_only=True):
+    commit_hash: str
+    date: int | None = None
+    """Milliseconds: of the commit."""
+    env_name: str = ""
+    params: dict[str, Any] = {}
+    result_columns: list[str]
+    results: dict[str, list[Any] | None]
+
+
+def _is_mine(document: dict[str, Any]) -> bool:
+    """Say whether a document looks like a result of asv."""
+    return {"commit_hash", "results", "result_columns"} <= document.keys()
+
+
+def _benchmarks(opened: Opened) -> Benchmarks:
+    """Return the benchmarks of one commit, each set of parameters by itself.
+
+    Raises:
+        ContractError: the document is broken.
+    """
+    found = opened.typed(_Result)
+    columns = found.result_columns
+    rows = {
+        name: dict(zip(columns, row or [], strict=False)) for name, row in found.results.items()
+    }
+    kept, left_out, failed = opened.by_name(
+        one for name, row in rows.items() for one in _of_benchmark(opened, name, row)
+    )
+    cpu = found.params.get("cpu")
+    return Benchmarks(
+        path=opened.path,
+        tool=_TOOL,
+        benchmarks=kept,
+        left_out=left_out,
+        failed=failed,
+        is_export=found.env_name.startswith("coldwarm-"),
+        cpu=plain(cpu) if isinstance(cpu, str) and cpu.strip() else None,
+        started_at=_date(opened, found.date),
+        commit=plain(found.commit_hash) or None,
+    )
+
+
+def _date(opened: Opened, given_ms: int | None) -> str | None:
+    """Return the date of a commit.
+
+    Raises:
+        ContractError: it is none.
+    """
+    if given_ms is None:
+        return None
+    try:
+        return datetime.fromtimestamp(given_ms / 1000, UTC).isoformat()
+    except (ValueError, OverflowError, OSError):
+        raise opened.fault(f"has the date {given_ms}, which is none") from None
+
+
+def _of_benchmark(
+    opened: Opened, name: str, row: Mapping[str, Any]
+) -> Iterator[tuple[str, BenchmarkSamples | Reason]]:
+    """Yield a benchmark for each set of its parameters.
+
+    Raises:
+        ContractError: what it holds are no numbers.
+    """
+    kind = _kind(name)
+    results, samples = (row.get(key) or [] for key in ("result", "samples"))
+    sets = [" ".join(map(str, one)) for one in product(*(row.get("params") or []))]
+    for at, value in enumerate(results):
+        told = f"{name}({sets[at]})" if at < len(sets) and sets[at] else name
+        seen = samples[at] if at < len(samples) and samples[at] else [value]
+        if value is None:
+            yield told, because("no_samples_elsewhere", tool=_TOOL)
+        elif kind is None:
+            yield told, because("unit_elsewhere", unit=_TRACKED)
+        else:
+            yield told, _samples(opened, told, kind, seen)
+
+
+def _kind(name: str) -> MetricKind | None:
+    """Return what a benchmark measures, by its name; of an export of coldwarm by its last parts."""
+    *_, mode, last = ["", *name.split(".")]
+    if mode in CACHE_MODES:
+        of_time: MetricKind = "warm" if mode == WARM else "cold"
+        return "memory" if last == "peak_memory" else of_time
+    return next((kind for begin, kind in _BY_PREFIX.items() if last.startswith(begin)), None)
+
+
+_TRACKED = "that of a tracked number"
+
+
+def _samples(opened: Opened, name: str, kind: MetricKind, seen: Sequence[Any]) -> BenchmarkSamples:
+    numbers = [one for one in seen if isinstance(one, int | float) and 0 < one < _MOST]
+    if len(numbers) < len(seen):
+        raise opened.fault(f"{plain(name)}: holds what is no number above 0")
+    return BenchmarkSamples(kind, tuple((float(one),) for one in numbers))
+
+
+_MOST = 2.0**63
+
 WRITER = Writer(files=_files, why_not=_why_not, is_one_file=False, joined=_joined)
+READER = Reader(tool=_TOOL, is_mine=_is_mine, benchmarks=_benchmarks)
