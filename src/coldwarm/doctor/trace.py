@@ -190,6 +190,8 @@ class LoweredProgram(msgspec.Struct, kw_only=True, frozen=True):
     """Lines that keep every step of a scan and use one alone: the steps, and the bytes."""
     sorted_turns: list[tuple[SourceLine, int, int]] = []
     """Lines that sort in each turn of a scan: the turns, and the numbers."""
+    picked: list[tuple[SourceLine, int, int]] = []
+    """Lines that multiply with rows of zeros and one 1: the rows, and the columns."""
     apart: list[tuple[SourceLine, int, int]] = []
     """Loops no turn of which needs another: their turns, and how often loops around repeat them."""
 

@@ -40,6 +40,9 @@ _MANY_SORTED, _MANY_TURNS = 50_000, 1000
 """Fewest numbers that a turn sorts, and turns of a loop whose turns are looked at."""
 _SMALL_TURN, _FEW_PUT = 4096, 16
 """Most numbers of an array that a turn makes, and that it puts into one."""
+_ONE_HOT, _MANY_COLUMNS = "_one_hot", 256
+"""How JAX calls what makes rows of zeros with one 1, and the fewest columns of such that matter."""
+_FORMS = {"convert_element_type", "reshape", "broadcast_in_dim", "transpose", "stop_gradient"}
 _PUTS = {"scatter", "dynamic_update_slice"}
 
 
@@ -54,6 +57,7 @@ def in_vain(jaxpr: "Any") -> "dict[str, Any]":
         "kept_steps": _kept_steps(jaxpr),
         "sorted_turns": _sorted_turns(jaxpr),
         "apart": _apart(jaxpr),
+        "picked": _picked(jaxpr),
     }
 
 
@@ -106,6 +110,28 @@ def _heavy(jaxpr: "Any") -> "list[Any]":
                 found.setdefault((name, chain))
             left += [(one, chain) for one in below]
     return list(found)[:_MOST_HEAVY]
+
+
+def _picked(jaxpr: "Any") -> "list[Any]":
+    """Return the user's lines that multiply with ``jax.nn.one_hot``, with its rows and columns."""
+    found: dict[Site, list[int]] = {}
+    for program in programs(jaxpr):
+        products = [one for one in program.eqns if one.primitive.name == "dot_general"]
+        makers = {id(var): one for one in program.eqns for var in one.outvars} if products else {}
+        for product in products:
+            for var in product.invars:
+                made = makers.get(id(var))
+                while made is not None and made.primitive.name in _FORMS:
+                    made = makers.get(id(made.invars[0]))
+                if made is None or made.params.get("name") != _ONE_HOT:
+                    continue
+                site = _first(product.source_info.traceback)
+                shape = getattr(made.outvars[0].aval, "shape", ())
+                if site is not None and shape and shape[-1] >= _MANY_COLUMNS:
+                    numbers = found.setdefault(site, [0, 0])
+                    numbers[0] += int(made.outvars[0].aval.size) // int(shape[-1])
+                    numbers[1] = max(numbers[1], int(shape[-1]))
+    return [[site, *numbers] for site, numbers in found.items()]
 
 
 def _n_numbers(equation: "Any") -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 from coldwarm.contracts.reasons import Codes, because
 from coldwarm.doctor.rules import Rule
@@ -27,6 +27,8 @@ _REASONS = {
     "doctor_small_arrays": "each turn of this loop of {function}, which is compiled, makes"
     " at least {n_arrays:# array} of {n_elements:# number}; about {spent_s:time} were spent in"
     " calls of it",
+    "doctor_small_arrays_called": "{function} makes an array of {n_elements:# number} whenever the"
+    " loops of {caller} call it; about {spent_s:time} were spent in calls of {caller}",
     "doctor_small_product": "each turn of this loop of {function}, which is compiled, multiplies"
     " matrices of {n_rows:# row} with {call}, which makes an array and calls BLAS for a few"
     " numbers; about {spent_s:time} were spent in calls of {caller}",
@@ -34,6 +36,7 @@ _REASONS = {
 _ADVICE = {
     "doctor_small_arrays": "write it number by number, such as dx = x[i, 0] - x[j, 0], or make one"
     " array before the loop and fill it",
+    "doctor_small_arrays_called": "return the numbers themselves, as several values",
     "doctor_small_product": "write the product as loops over its few numbers, into an array that is"
     " made once",
 }
@@ -42,6 +45,8 @@ _FEW = 8
 """Most numbers of a small array."""
 _FEWEST = 2
 """Arrays in a turn."""
+_SHORT = 12
+"""Most statements of a function beside which making an array takes long."""
 _FEW_ROWS = 4
 """Most rows of a small matrix."""
 _MAKERS = {"zeros", "empty", "ones", "full", "array", "zeros_like", "empty_like"}
@@ -82,7 +87,46 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
                 framework="numba",
                 no_figure=because("doctor_depends"),
             )
+    yield from _in_called(trace, done)
     yield from _products(trace)
+
+
+def _in_called(trace: ProcessTrace, done: set[int]) -> Iterator[Finding]:
+    """Name functions without a loop that make a small array, called in the loop of a dear one."""
+    for call, function, spent_s in dear_functions(trace):
+        if id(function) in done:
+            continue
+        depths = dict(loops(function, 0))
+        deepest = [one for one, depth in depths.items() if depth == max(depths.values())]
+        names = {called(one) for loop in deepest for one in ast.walk(loop) if _is_call(one)}
+        for path, inner in _reached(trace, call.function.path or "", function):
+            made = [
+                node
+                for node in ast.walk(inner)
+                if _is_call(node)
+                and called(node) in _MAKERS
+                and ast.unparse(node.func).partition(".")[0] in _NUMPY
+                and _constant(node)
+            ]
+            is_short = not dict(loops(inner, 0)) and len(inner.body) <= _SHORT
+            if inner.name in names and is_short and made and id(inner) not in done:
+                done.add(id(inner))
+                says = because(
+                    "doctor_small_arrays_called",
+                    function=inner.name,
+                    caller=call.name,
+                    n_elements=max(map(_constant, made)),
+                    spent_s=spent_s,
+                )
+                site = trace.line_at(path, made[0].lineno)
+                figure = because("doctor_depends")
+                yield trace.finding(
+                    "numba-small-arrays", site, says, framework="numba", no_figure=figure
+                )
+
+
+def _is_call(node: ast.AST) -> TypeGuard[ast.Call]:
+    return isinstance(node, ast.Call)
 
 
 def _products(trace: ProcessTrace) -> Iterator[Finding]:

@@ -44,6 +44,8 @@ _REASONS = {
     " them, however few are drawn",
     "doctor_turns_apart": "{function} runs the {n_turns:# turn} of this loop one after the other,"
     " but no turn needs another: each only puts its own numbers into an array",
+    "doctor_picked": "each call of {function} multiplies {n_rows:# row} of {n_columns:# number},"
+    " all zeros and one 1: that picks rows",
     "saving_turns": "what the loop took to compile, by its share of the equations, less one turn"
     " of {n_turns}",
     "doctor_memory": "it costs memory",
@@ -51,6 +53,7 @@ _REASONS = {
     " little here",
 }
 _ADVICE = {
+    "doctor_picked": "take the rows by their numbers, table[ids] or jnp.take(table, ids, axis=0)",
     "doctor_written_out": "compile what one turn does, and call that in a loop outside of it",
 }
 _PARAMETERS = {
@@ -84,7 +87,7 @@ _VERY_LARGE_BYTES = 2**28
 _KEPT_BYTES = 16 * 2**20
 """The same of steps of a scan that are kept and not used."""
 _FEWEST_EQUATIONS = 100
-_FEWEST_TURNS = 16
+_FEWEST_TURNS, _FEW_TURNS = 16, 4
 """Least size of a loop that was written out to be reported: equations, and turns."""
 _DEAR_S, _DEAR_SHARE = 5.0, 0.3
 """Seconds, and share of the run, from which what PyTorch took to compile a loop is reported."""
@@ -92,6 +95,8 @@ _UNPAID = 10
 """How often as long as all that comes after it PyTorch's compiling has to take to be reported."""
 _MANY_SORTED, _MANY_TURNS = 20_000_000, 200_000
 """Numbers that a compiled loop sorts, and turns, that take about half a second and more."""
+_MANY_PICKED = 500_000_000
+"""Numbers of such rows, of all calls, that take about a second and more."""
 _FEWEST_CALLS = 3
 _FEWEST_NUMBERS = 64
 
@@ -124,6 +129,7 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
             found += [_constants(trace, call, program), _not_donated(trace, call, program)]
             found += [*_all_branches(trace, call, program), *_kept_steps(trace, call, program)]
             found += [*_drawn(trace, call, program), *_apart(trace, call, program)]
+            found += _picked(trace, call, program)
             for site, loop in _loop_of(trace, call, program):
                 unrolled.setdefault(site, []).append(loop)
         for one in filter(None, found):
@@ -336,6 +342,20 @@ def _n_calls(trace: ProcessTrace, call: CompiledCall) -> int:
     return max(1, sum(one.n for one in places))
 
 
+def _picked(trace: ProcessTrace, call: CompiledCall, program: LoweredProgram) -> Iterator[Finding]:
+    """Name products with rows of zeros and one 1, which only pick rows of what they multiply."""
+    for site, n_rows, n_columns in program.picked:
+        if n_rows * n_columns * _n_calls(trace, call) >= _MANY_PICKED:
+            says = because("doctor_picked", function=call.name, n_rows=n_rows, n_columns=n_columns)
+            yield trace.finding(
+                "one-hot-product",
+                site,
+                says,
+                framework=call.framework,
+                no_figure=because("doctor_depends"),
+            )
+
+
 def _apart(trace: ProcessTrace, call: CompiledCall, program: LoweredProgram) -> Iterator[Finding]:
     """Name compiled loops that could be computed at once, where they turn very often."""
     for site, n_turns, n_around in program.apart:
@@ -396,19 +416,30 @@ def _unrolled(trace: ProcessTrace, site: SourceLine, loops: Sequence[_Unrolled])
 def _header(trace: ProcessTrace, chain: Iterable[SourceLine]) -> SourceLine | None:
     """Return where the innermost loop begins that one of these lines is in.
 
-    A comprehension counts where no loop is around it: what it has is mostly little, as the
-    neighbours of a point.
+    A comprehension, and a loop of few turns, count where no other is around them: what they go
+    through is mostly little, as the neighbours of a point.
     """
-    comprehension: SourceLine | None = None
+    short: SourceLine | None = None
     for path, line, function in chain:
-        loop = trace.sources.loop(path, line)
-        if loop is None:
-            continue
-        found = SourceLine(path, loop[0], function)
-        if not isinstance(trace.sources.repeating(path, line), ast.comprehension):
-            return found
-        comprehension = comprehension or found
-    return comprehension
+        at = line
+        while (loop := trace.sources.loop(path, at)) is not None:
+            found = SourceLine(path, loop[0], function)
+            if not _is_short(trace, path, at):
+                return found
+            short = short or found
+            if loop[0] == at:  # all of it stands in one line
+                break
+            at = loop[0]
+    return short
+
+
+def _is_short(trace: ProcessTrace, path: str, line: int) -> bool:
+    """Say whether the innermost loop around a line is a comprehension, or has few turns."""
+    loop = trace.sources.repeating(path, line)
+    if isinstance(loop, ast.comprehension):
+        return True
+    turns = trace.sources.turns(path, loop) if isinstance(loop, ast.For) else None
+    return turns is not None and turns < _FEW_TURNS
 
 
 def _not_donated(

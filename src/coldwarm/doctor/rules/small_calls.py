@@ -45,6 +45,8 @@ _REASONS = {
     " compiled code; about {spent_s:time} were spent in its own lines",
     "doctor_object_mode": "compiled code goes back to Python here: about {spent_s:time} were spent"
     " in {function}, which it calls in object mode",
+    "doctor_stacked": "{call} copies parts of many objects into one tensor again and again, each"
+    " by itself; about {spent_s:time} were spent at this line",
     "doctor_list_of_arrays": "about {spent_s:time} were spent at this line, which makes a tensor of"
     " a list: every number of it becomes a Python object",
     "doctor_list_given": "about {spent_s:time} were spent at this line, which makes a tensor of"
@@ -66,6 +68,8 @@ _ADVICE = {
     "doctor_cfunc": "give SciPy scipy.LowLevelCallable(function.ctypes); to call it from Python,"
     " compile it with numba.njit",
     "doctor_generator": "move the loop into a function under @njit, or let that fill an array",
+    "doctor_stacked": "keep all of a kind in one tensor of full length, written in place when it"
+    " is new, and take a batch by its numbers: states[index]",
     "doctor_list_given": "torch.from_numpy copies nothing; stack a list first, with"
     " torch.from_numpy(numpy.stack(list))",
     "doctor_through_list": "give the array itself, which copies at most its bytes; of a tensor of"
@@ -109,6 +113,7 @@ _VECTORIZED = "numpy.vectorize."
 _STENCIL = "numba.StencilFunc.__call__"
 _LOW_LEVEL = {"quad", "nquad", "dblquad", "tplquad", "generic_filter", "generic_filter1d"}
 """Functions of SciPy's that take a function as an address."""
+_JOINS = {"stack", "cat", "concat", "vstack"}
 _MAKERS = {"tensor", "as_tensor", "FloatTensor", "LongTensor", "DoubleTensor"}
 
 
@@ -519,6 +524,9 @@ def _of_lists(trace: ProcessTrace) -> Iterator[Finding]:
         if _goes_through_list(trace, site):
             says = because("doctor_through_list", spent_s=seconds)
             yield _finding(trace, "tensor-from-list", site, says, "jax")
+        elif (call := _stacked(trace, site)) is not None and _is_repeated(trace, spot.stack):
+            says = because("doctor_stacked", call=call, spent_s=seconds)
+            yield _finding(trace, "tensor-from-list", site, says, "torch")
         elif argument is not None:
             is_list = _is_list(argument, _lists(trace, site))
             says = (
@@ -539,6 +547,28 @@ def _goes_through_list(trace: ProcessTrace, site: SourceLine) -> bool:
         and called(one.args[0]) == "tolist"
         for one in trace.sources.calls_at(site.path, site.line)
     )
+
+
+def _is_repeated(trace: ProcessTrace, stack: Iterable[SourceLine]) -> bool:
+    """Say whether a loop is around one of these lines, and not only a comprehension in it."""
+    loops = (trace.sources.repeating(one.path, one.line) for one in stack)
+    return any(isinstance(one, (ast.For, ast.While)) for one in loops)
+
+
+def _stacked(trace: ProcessTrace, site: SourceLine) -> str | None:
+    """Return the call by which a line puts parts of many objects together, each as it is kept."""
+    for one in trace.sources.calls_at(site.path, site.line):
+        parts = one.args[0] if one.args else None
+        if (
+            called(one) in _JOINS
+            and ast.unparse(one.func).startswith("torch.")
+            and isinstance(parts, (ast.ListComp, ast.GeneratorExp))
+            and isinstance(parts.elt, (ast.Attribute, ast.Subscript))
+            and isinstance(parts.elt.value, ast.Name)
+            and parts.elt.value.id == ast.unparse(parts.generators[0].target)
+        ):
+            return ast.unparse(one.func)
+    return None
 
 
 def _made_of(trace: ProcessTrace, site: SourceLine) -> ast.expr | None:
