@@ -137,9 +137,15 @@ def test_what_tests_compile_is_kept_for_the_processor_that_it_was_compiled_for()
     assert names
     assert all(tests["env"][name].startswith(folder) for name in names)
     before = kept["restore-keys"].strip()
-    assert "env.PROCESSOR" in before
+    assert "env.COMPILED" in before
     assert kept["key"].startswith(before)
-    assert any("PROCESSOR=" in step.get("run", "") for step in tests["steps"])
+    keyed = [
+        step for step in tests["steps"] if "COMPILED=$(coldwarm cache key)" in step.get("run", "")
+    ]
+    assert len(keyed) == 1
+    assert tests["steps"].index(keyed[0]) < next(
+        at for at, step in enumerate(tests["steps"]) if step.get("with") == kept
+    )
     assert not {"JAX_COMPILATION_CACHE_DIR"} & job("guard").get("env", {}).keys()
 
 

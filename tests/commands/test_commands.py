@@ -26,6 +26,7 @@ PYTHON = shlex.quote(sys.executable)
 
 def measured(folder: Path, *options: object) -> tuple[dict[str, Any], Path]:
     """Measure programs; return the record, and the folder of the result."""
+    folder.mkdir(exist_ok=True)
     out = folder / "out"
     done = coldwarm("bench", *options, "--json", "--out", out, cwd=folder)
     assert done.returncode == 0, done.stderr
@@ -148,6 +149,24 @@ def test_a_server_is_ready_answers_and_is_gone(tmp_path: Path, port: int, ready:
     assert metrics == {"ready_s", "first_answer_s", "request_s"}
 
 
+def test_what_is_done_beside_is_no_part_of_the_program(tmp_path: Path, port: int) -> None:
+    url = f"http://127.0.0.1:{port}/"
+    asks = f"{PYTHON} -c 'import urllib.request; urllib.request.urlopen(\"{url}\")'"
+    found, _ = measured(
+        tmp_path,
+        *(
+            "--command",
+            f"{PYTHON} {HERE / 'serving.py'} {port}",
+            "--ready-tcp",
+            f"127.0.0.1:{port}",
+        ),
+        *("--request", asks, "--prepare", f"{PYTHON} {JITTED}", "--conclude", f"{PYTHON} -c pass"),
+        *("--rounds", 1),
+    )
+    assert {one["n_processes"] for one in found["starts"]} == {1}
+    assert {one["status"] for one in found["starts"]} == {"ok"}
+
+
 def test_a_port_that_is_open_before_is_no_sign(port: int) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
@@ -191,6 +210,31 @@ def test_what_fails_is_told_in_one_line(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_meant_is_refused(options: tuple[str, ...], said: str) -> None:
     assert said in refused(*options)
+
+
+TALKING = """
+import http.server
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        print("x" * 300_000, flush=True)
+        self.send_response(200)
+        self.end_headers()
+
+print("x" * 300_000, flush=True)
+http.server.HTTPServer(("127.0.0.1", {port}), Handler).serve_forever()
+"""
+
+
+def test_a_program_that_prints_much_is_not_held_up(tmp_path: Path, port: int) -> None:
+    (tmp_path / "talking.py").write_text(TALKING.format(port=port), encoding="utf-8")
+    url = f"http://127.0.0.1:{port}/"
+    options = ("--ready-http", url, "--request", url, "--rounds", 1, "--timeout", "30s")
+    found, _ = measured(tmp_path, "--command", f"{PYTHON} talking.py", *options)
+    assert {one["status"] for one in found["starts"]} == {"ok"}
+    quiet = f"{PYTHON} -c 'import os, time; os.close(1); os.close(2); time.sleep(0.3)'"
+    found, _ = measured(tmp_path / "quiet", "--command", quiet, "--rounds", 1)
+    assert all(one["ready_s"] >= 0.3 for one in found["starts"]), "its output was closed before"
 
 
 def test_processes_that_stay_are_ended_and_told(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_each_page_shows_some() -> None:
-    assert len(shown()) == 4
+    assert len(shown()) == 3
 
 
 @pytest.mark.parametrize(("command", "output"), shown(), ids=range(len(shown())))

@@ -303,3 +303,26 @@ def test_runs_that_came_late_stand_at_their_date(tmp_path: Path) -> None:
     found, before = told("check", folder), told("check", late)
     assert found["changes"] == before["changes"]
     assert len(found["changes"]) == 1
+
+
+def test_a_figure_over_machines_has_an_interval_and_names_those_that_differ(tmp_path: Path) -> None:
+    folder = tmp_path / "history"
+    for place, machine in enumerate("abcdef"):
+        level = 0.3 if machine != "f" else -0.2
+        made(folder, [level + one for one in series(6 + place)], machine=machine * 12)
+    found = told("pool", folder)
+    (one,) = found["figures"]
+    assert len(one["machines"]) == 6
+    assert one["low"] < math.exp(0.25) < one["high"]
+    assert one["predicted_low"] < math.exp(-0.2)
+    assert one["otherwise"] == ["a processor"]
+    shown = coldwarm("history", "pool", folder)
+    assert "otherwise on a processor" in " ".join(shown.stdout.split())
+    few = made(tmp_path / "few", series(9))
+    assert told("pool", few) | {"folder": ""} == {
+        "schema_version": "coldwarm.history_pool.v1",
+        "harness_version": found["harness_version"],
+        "folder": "",
+        "figures": [],
+        "n_few": 1,
+    }

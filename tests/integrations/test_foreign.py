@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -18,12 +19,13 @@ from coldwarm.contracts.codec import decode_as
 from coldwarm.contracts.comparison import RunComparison
 from coldwarm.contracts.result import Measured
 from coldwarm.errors import ContractError, ExitCode
-from coldwarm.integrations import formats
+from coldwarm.integrations import figures, formats
 
 if TYPE_CHECKING:
     from tests.integrations.conftest import Call
 
     from coldwarm.contracts.result import Benchmarks
+    from coldwarm.integrations.figures import Exported
 
 STORED = Path(__file__).parent / "samples" / "hyperfine.json"
 CALL = f"{results.NAME}/warm_process/call"
@@ -365,3 +367,85 @@ def test_options_of_one_kind_of_comparison_are_refused_in_the_other(
     done = call("compare", a, b, "--noise", "noise.json")
     assert done.returncode == ExitCode.USAGE
     assert "--noise" in done.stderr
+
+
+def of_asv(results: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    columns = ["result", "params", "version", "samples"]
+    rows = {
+        name: [value, params, "v", samples] for name, (value, params, samples) in results.items()
+    }
+    named = {"commit_hash": "0123abcd" * 5, "date": 1_700_000_000_000, "params": {"cpu": "A CPU"}}
+    return {**named, "result_columns": columns, "results": rows, "version": 2, **changes}
+
+
+def test_a_file_of_asv_is_read(tmp_path: Path) -> None:
+    held = {
+        "suite.Fits.time_fit": ([0.1, 0.2], [["'a'", "'b'"]], [[0.1, 0.11], None]),
+        "suite.peakmem_fit": ([2.0e8], [], None),
+        "suite.timeraw_start": ([1.5], [], None),
+        "suite.track_score": ([12.0], [], None),
+        "suite.time_broken": ([None], [], None),
+        "suite.time_skipped": (None, [], None),
+    }
+    found = opened(save(tmp_path, "asv.json", of_asv(held)))
+    assert (found.tool, found.commit, found.cpu) == ("asv", "0123abcd" * 5, "A CPU")
+    assert found.started_at == "2023-11-14T22:13:20+00:00"
+    kinds = {name: (one.kind, one.processes) for name, one in found.benchmarks.items()}
+    assert kinds == {
+        "suite.Fits.time_fit('a')": ("warm", ((0.1,), (0.11,))),
+        "suite.Fits.time_fit('b')": ("warm", ((0.2,),)),
+        "suite.peakmem_fit": ("memory", ((2.0e8,),)),
+        "suite.timeraw_start": ("cold", ((1.5,),)),
+    }
+    assert set(found.left_out) == {"suite.track_score", "suite.time_broken"}
+
+
+def test_what_asv_writes_without_a_number_is_none(tmp_path: Path) -> None:
+    text = json.dumps(of_asv({"a.time_x": ([0.1], [], None), "a.time_y": ([math.nan], [], None)}))
+    file = tmp_path / "asv.json"
+    file.write_text(text, encoding="utf-8")
+    found = opened(file)
+    assert (list(found.benchmarks), list(found.left_out)) == (["a.time_x"], ["a.time_y"])
+
+
+@pytest.mark.parametrize(
+    "results",
+    [
+        {"a.time_x": ([-1.0], [], None)},
+        {"a.time_x": (["fast"], [], None)},
+        {"a.time_x": ([0.1], [], [["x"]])},
+        {},
+    ],
+)
+def test_a_broken_file_of_asv_is_refused(tmp_path: Path, results: dict[str, Any]) -> None:
+    with pytest.raises(ContractError):
+        opened(save(tmp_path, "asv.json", of_asv(results)))
+
+
+def test_an_export_for_asv_is_read_again(made: Exported, tmp_path: Path) -> None:
+    commit = figures.Commit(10 * "1abc", 1_700_000_000_000)
+    known = figures.Exported(made.measured, made.figures, [], {results.NAME: commit})
+    files = formats.load("asv").files(known)
+    (name,) = (one for one in files if one.endswith(".json") and commit.sha[:8] in one)
+    file = tmp_path / "exported.json"
+    file.write_bytes(files[name])
+    found = opened(file)
+    assert found.is_export
+    by_name = {one.name.replace("/", "."): one for one in made.figures}
+    assert found.benchmarks.keys() == by_name.keys()
+    for key, one in found.benchmarks.items():
+        assert [value for (value,) in one.processes] == by_name[key].medians
+        assert (one.kind == "memory") == (by_name[key].unit == "bytes")
+
+
+def test_a_file_of_bencher_is_read(tmp_path: Path) -> None:
+    document = {
+        "fit": {"latency": {"value": 1.5e6, "lower_value": 1.4e6}},
+        "score": {"accuracy": {"value": 0.9}},
+    }
+    found = opened(save(tmp_path, "bmf.json", document))
+    assert (found.tool, found.benchmarks["fit"].processes) == ("Bencher", ((0.0015,),))
+    assert list(found.left_out) == ["score"]
+    for broken in ({"fit": {"latency": {"value": -1}}}, {"fit": {"latency": {"value": "x"}}}):
+        with pytest.raises(ContractError):
+            opened(save(tmp_path, "broken.json", broken))

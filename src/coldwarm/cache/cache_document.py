@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         CacheKey,
         CacheListing,
         CacheOutcome,
+        CachePack,
         CheckedLine,
         KeptEntry,
     )
@@ -112,6 +113,28 @@ def keyed(found: CacheKey) -> Document:
     rows = [(of, name, value) for of, parts in found.parts.items() for name, value in parts.items()]
     shown = table(("of", "part", "value"), rows, labels=3)
     return Document("coldwarm cache key", (Paragraph(found.key, "strong"), shown))
+
+
+def packed(found: CachePack, path: str) -> Document:
+    """Return what was packed into an archive."""
+    n_bytes = units.size(sum(one.n_bytes for one in found.files))
+    names = ", ".join(_NAMES[one] for one in found.frameworks)
+    text = f"{counted(len(found.files), 'file')} of {names}, {n_bytes}, in {path}."
+    blocks: list[Block] = [Paragraph(text, "strong")]
+    if found.n_left_out:
+        text = f"{counted(found.n_left_out, 'link')} or special files were left out"
+        blocks.append(Paragraph(text, "failure"))
+    return Document("coldwarm cache pack", tuple(blocks))
+
+
+def unpacked(found: CachePack, folder: str, settings: Mapping[str, str]) -> Document:
+    """Return what was put into a folder, and how it is used."""
+    n_bytes = units.size(sum(one.n_bytes for one in found.files))
+    text = f"{counted(len(found.files), 'file')}, {n_bytes}, in {folder}: each as it was packed."
+    lines = [Shell(f"export {name}={shlex.quote(value)}") for name, value in settings.items()]
+    warning = "A program that loads this cache runs code of whoever made it."
+    blocks: list[Block] = [Paragraph(text, "strong"), Paragraph(warning), *lines]
+    return Document("coldwarm cache unpack", tuple(blocks))
 
 
 def filled(found: CacheCheck, settings: Mapping[str, str]) -> Document:

@@ -107,7 +107,7 @@ def compare(a: Path, b: Path) -> CacheComparison:
     """
     sides = [look(one) for one in (a, b)]
     for folder, side in zip((a, b), sides, strict=True):
-        _refuse_empty(folder, side)
+        refuse_empty(folder, side)
     kept, new = (_by_name(side.programs) for side in sides)
     found = [_compared(name, kept.get(name, []), new.get(name, [])) for name in {**kept, **new}]
     return CacheComparison(
@@ -136,7 +136,7 @@ def _compared(
     )
 
 
-def _refuse_empty(folder: Path, found: CacheContents) -> None:
+def refuse_empty(folder: Path, found: CacheContents) -> None:
     """Refuse a folder without a program that is known.
 
     Raises:
@@ -207,7 +207,7 @@ def check(
         StorageError: the copy cannot be written.
     """
     before = look(folder)
-    _refuse_empty(folder, before)
+    refuse_empty(folder, before)
     if any("/" not in one.path for one in before.of("numba")):
         text = f"{folder} has programs of Numba's beside their source, which stay there; name"
         raise UsageError(f"{text} what NUMBA_CACHE_DIR names")

@@ -165,6 +165,57 @@ def _warm(
         context.exit(ExitCode.FAILED)
 
 
+@_command.command("pack", example="coldwarm cache pack .jax_cache -o cache.tar.gz --key key.pem")
+@click.argument("folder", metavar="FOLDER", type=_options.Input())
+@click.option(
+    "-o",
+    "--out",
+    required=True,
+    type=_options.Output(dir_okay=False),
+    metavar="FILE",
+    help="The archive, such as cache.tar.gz.",
+)
+@click.option(
+    "--key",
+    type=_options.Input(),
+    metavar="KEY.PEM",
+    help="Sign it; openssl genpkey -algorithm ed25519 -out key.pem makes a key.",
+)
+@_options.output("json")
+def _pack(folder: Path, out: Path, key: Path | None, form: str) -> None:
+    """Pack a cache into one archive, with the hash of each file.
+
+    FOLDER is a cache as for `coldwarm cache list`. Links and special files are left out.
+    """
+    from coldwarm.cache import cache_document, pack
+
+    found = pack.pack(folder, out, key)
+    _output.emit(form, found, lambda: cache_document.packed(found, str(out)))
+
+
+@_command.command("unpack", example="coldwarm cache unpack cache.tar.gz .jax_cache --key pub.pem")
+@click.argument("file", metavar="FILE", type=_options.Input())
+@click.argument("folder", metavar="FOLDER", type=_options.Output(file_okay=False))
+@click.option(
+    "--key",
+    type=_options.Input(),
+    metavar="PUBLIC.PEM",
+    help="Refuse an archive that is not signed by this key.",
+)
+@_options.output("json")
+def _unpack(file: Path, folder: Path, key: Path | None, form: str) -> None:
+    """Put a packed cache into a folder, if each file is as it was packed.
+
+    Nothing is put there otherwise. A program that loads a cache runs code of whoever made it: with
+    --key, an archive that is not signed by this key is refused, with exit status 6.
+    """
+    from coldwarm.cache import cache_document, check, pack
+
+    found = pack.unpack(file, folder, key)
+    settings = check.for_use(folder, found.frameworks)
+    _output.emit(form, found, lambda: cache_document.unpacked(found, str(folder), settings))
+
+
 @_command.command(
     "check", cls=_Running, example="coldwarm cache check .jax_cache -- train.py --epochs 1"
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
@@ -12,6 +12,7 @@ from coldwarm.cli._commands import CommandGroup, Measuring, with_example
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from coldwarm.runner.functions.targets import Request
     from coldwarm.runner.suite import Outcome
 
 
@@ -143,6 +144,24 @@ def _query(
         _output.emit(form, found, lambda: history_document.rows(found))
 
 
+@_command.command("pool", example="coldwarm history pool history --metric warm")
+@_FOLDER
+@click.option("--case", "case", metavar="TEXT", help="Only cases with this in the name.")
+@click.option("--metric", "metric", metavar="TEXT", help="Only figures with this in the name.")
+@_options.output("json", "markdown")
+def _pool(folder: Path, case: str | None, metric: str | None, form: str) -> None:
+    """Show figures over all machines of a history.
+
+    A figure is the ratio to the baseline of the same run, on each machine that of its newest runs.
+    Printed are its middle over machines with a 95 % interval, between which bounds it is on another
+    machine, how far machines differ, and on which of them it is the other way round.
+    """
+    from coldwarm.history import history_document, pool
+
+    found = pool.pool(folder, case or "", metric or "")
+    _output.emit(form, found, lambda: history_document.pooled(found))
+
+
 @_command.command("check", example="coldwarm history check history --fail-on slower:5%")
 @_FOLDER
 @click.option(
@@ -177,6 +196,133 @@ def _check(
         context.exit(ExitCode.REGRESSION)
 
 
+@_command.command("report", example="coldwarm history report history -o history.html")
+@_FOLDER
+@click.option(
+    "-o",
+    "--out",
+    type=_options.Output(dir_okay=False),
+    metavar="FILE",
+    default="history.html",
+    show_default=True,
+    help="The page.",
+)
+@_options.output("json")
+def _report(folder: Path, out: Path, form: str) -> None:
+    """Write a page of a history: each figure over its runs, with its changes.
+
+    The page is one file, which needs no network. Cases with the newest changes stand first. With
+    --format json, the changes are printed too.
+    """
+    from coldwarm.cli._options import say
+    from coldwarm.history import check, history_document, history_page, store
+
+    checked = check.check(folder, 1, {})
+    _output.write_text(out, history_page.page_of_history(store.history(folder), checked))
+    if form == "json":
+        _output.emit(form, checked, lambda: history_document.checked(checked))
+    else:
+        say(out)
+
+
+_INPUTS = click.option(
+    "--input",
+    "inputs",
+    multiple=True,
+    metavar="NAME=WHAT",
+    help="Argument of the function, as for `coldwarm bench`. Repeatable.",
+)
+
+
+def _request(target: str, inputs: tuple[str, ...], cold: bool, warm: bool, **how: Any) -> Request:  # noqa: ANN401 - what a bench takes
+    """Return the request to bench one function."""
+    from coldwarm.runner.functions import targets
+
+    options = targets.options(cold=cold, warm=warm, **how)
+    return targets.Request(targets=(target,), inputs=inputs, options=options)
+
+
+@_command.command(
+    "backfill",
+    cls=Measuring,
+    example="coldwarm history backfill fit.py:fit v1.0..main --to history --input x=f32[1000]",
+)
+@click.argument("target", metavar="TARGET")
+@click.argument("revisions", metavar="OLD..NEW")
+@click.option(
+    "--to",
+    "folder",
+    required=True,
+    type=_options.Output(file_okay=False),
+    metavar="HISTORY",
+    help="Folder of the history. It is made if it is not there.",
+)
+@_INPUTS
+@click.option(
+    "--every",
+    type=_options.Whole(1, example=8),
+    metavar="N",
+    default=8,
+    show_default=True,
+    help="Measure at least every Nth commit.",
+)
+@click.option(
+    "--time-budget",
+    "budget_s",
+    type=_options.Duration(),
+    metavar="TIME",
+    default="30s",
+    show_default=True,
+    help="Time for each commit.",
+)
+@_options.threshold
+@_options.threads
+@_options.timeout
+@_options.out("out/backfill-TIME")
+@_options.output("json", "markdown")
+def _backfill(
+    *,
+    target: str,
+    revisions: str,
+    folder: Path,
+    inputs: tuple[str, ...],
+    every: int,
+    budget_s: float,
+    threshold: float,
+    threads: int | None,
+    timeout: float,
+    out: Path | None,
+    form: str,
+) -> int:
+    """Measure old commits of a function, and put them into a history.
+
+    TARGET is a function in a git repository, as for `coldwarm bench`. Every Nth commit of the range
+    is measured beside the newest one, newest first; where two of them differ, so is the commit in
+    the middle between them. A commit that is in the history is not measured again, so that the same
+    command goes on later.
+    """
+    from coldwarm.cli._commands import is_quiet
+    from coldwarm.errors import ExitCode
+    from coldwarm.history import backfill, history_document
+    from coldwarm.report.progress import open_progress
+    from coldwarm.report.shown import PlainConsole
+    from coldwarm.runner.functions import bench
+
+    how = {"time_budget_s": budget_s, "threshold": threshold, "threads": threads}
+    request = _request(target, inputs, cold=True, warm=True, timeout_s=timeout, **how)
+    place = out or _options.new_directory("backfill")
+    with open_progress(PlainConsole(stderr=True, quiet=is_quiet())) as progress:
+
+        def measure(asked: Request, name: str) -> Outcome:
+            return bench.run(asked, place / name, listener=progress)
+
+        found = backfill.backfill(request, revisions, folder, every, measure)
+    _output.emit(form, found, lambda: history_document.backfilled(found))
+    if found.interrupted:
+        return ExitCode.INTERRUPTED
+    return ExitCode.FINE if any(one.outcome != "failed" for one in found.steps) else ExitCode.FAILED
+
+
 @_command.command(
     "bisect",
     cls=Measuring,
@@ -185,13 +331,7 @@ def _check(
 @click.argument("target", metavar="TARGET")
 @click.option("--good", required=True, metavar="REV", help="Commit before the change.")
 @click.option("--bad", required=True, metavar="REV", help="Later commit that has the change.")
-@click.option(
-    "--input",
-    "inputs",
-    multiple=True,
-    metavar="NAME=WHAT",
-    help="Argument of the function, as for `coldwarm bench`. Repeatable.",
-)
+@_INPUTS
 @click.option(
     "--metric",
     type=click.Choice(["warm", "cold"]),
@@ -239,25 +379,15 @@ def _bisect(
     from coldwarm.history import bisect, history_document
     from coldwarm.report.progress import open_progress
     from coldwarm.report.shown import PlainConsole
-    from coldwarm.runner.functions import bench, targets
+    from coldwarm.runner.functions import bench
 
     warm = metric == "warm"
-    request = targets.Request(
-        targets=(target,),
-        inputs=inputs,
-        options=targets.options(
-            cold=not warm,
-            warm=warm,
-            time_budget_s=budget_s,
-            threshold=threshold,
-            threads=threads,
-            timeout_s=timeout,
-        ),
-    )
+    how = {"time_budget_s": budget_s, "threshold": threshold, "threads": threads}
+    request = _request(target, inputs, cold=not warm, warm=warm, timeout_s=timeout, **how)
     folder = out or _options.new_directory("bisect")
     with open_progress(PlainConsole(stderr=True, quiet=is_quiet())) as progress:
 
-        def measure(asked: targets.Request, name: str) -> Outcome:
+        def measure(asked: Request, name: str) -> Outcome:
             return bench.run(asked, folder / name, listener=progress)
 
         found = bisect.bisect(request, good, bad, measure)

@@ -116,7 +116,7 @@ def measure(request: CommandRequest, listener: Listener) -> CommandBench:
         stack.enter_context(terminable())
         work = stack.enter_context(temporary.made())
         guard = stack.enter_context(Guard())
-        runner = _Runner(request, guard, work)
+        runner = Runner(request, guard, work)
         try:
             _try_each(runner, listener)
             for one in _rounds(runner, listener, began_s):
@@ -150,7 +150,7 @@ def _described(label: str, request: CommandRequest) -> MeasuredCommand:
     )
 
 
-def _try_each(runner: _Runner, listener: Listener) -> None:
+def _try_each(runner: Runner, listener: Listener) -> None:
     """Start each command once, in no figure.
 
     Raises:
@@ -167,7 +167,7 @@ def _try_each(runner: _Runner, listener: Listener) -> None:
             raise ProgramFailedError(f"{text}; it printed last: {shorten(last)}" if last else text)
 
 
-def _rounds(runner: _Runner, listener: Listener, began_s: float) -> Iterator[CommandStart]:
+def _rounds(runner: Runner, listener: Listener, began_s: float) -> Iterator[CommandStart]:
     """Yield the starts of all rounds, as long as there is time for one more."""
     request = runner.request
     shuffle = random.Random(request.seed).sample  # noqa: S311 - an order, not a secret
@@ -187,7 +187,7 @@ def _rounds(runner: _Runner, listener: Listener, began_s: float) -> Iterator[Com
 
 
 @dataclass
-class _Runner:
+class Runner:
     """Starts commands one by one."""
 
     request: CommandRequest
@@ -205,8 +205,10 @@ class _Runner:
         """
         request, self._order = self.request, self._order + 1
         journal = self.work / f"journal-{self._order}"
-        variables = self._variables(label, mode, root, journal)
-        _shell(request.prepare, variables, "--prepare")
+        variables = self.variables(label, mode, root, journal)
+        # What is done beside it is not watched, and does not touch its caches.
+        beside = {**os.environ, **request.variables.get(label, {})}
+        _shell(request.prepare, beside, "--prepare")
         request.ready.refuse_early()
         before = _listings(root)
         started_at = datetime.now(UTC).isoformat(timespec="seconds")
@@ -214,13 +216,13 @@ class _Runner:
         ready_s, requests, why = None, [], None
         try:
             ready_s = process.until(request.ready, request.timeout_s)
-            requests = self._ask(variables)
+            requests = self._ask(beside)
         except ProcessFailedError as error:
             why = error.reason
         finally:
             ended = process.stop(request.stop)
         after = _listings(root)
-        _shell(request.conclude, variables, "--conclude")
+        _shell(request.conclude, beside, "--conclude")
         made = CommandStart(
             command=label,
             cache_mode=mode,
@@ -253,7 +255,7 @@ class _Runner:
             seconds.append(self.request.asks(variables))
         return seconds
 
-    def _variables(self, label: str, mode: CacheMode, root: Path, journal: Path) -> dict[str, str]:
+    def variables(self, label: str, mode: CacheMode, root: Path, journal: Path) -> dict[str, str]:
         """Return the environment of a command; makes the folders of its caches."""
         found = isolation.process_variables(
             {**os.environ, **self.request.variables.get(label, {})},

@@ -17,6 +17,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
@@ -24,7 +25,7 @@ import psutil
 
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
-from coldwarm.runner.spawn import ProcessFailedError, describe_exit
+from coldwarm.runner.spawn import ProcessFailedError, describe_exit, starting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
 _LOOKS_S = 0.002
 """Between two looks at a port, an address or a file."""
 _CHUNK_BYTES, _KEPT_BYTES, _TAIL_BYTES = 1 << 16, 1 << 20, 1 << 14
-_STOPS_S = 10.0
-"""Time that a command has to end by itself when it was asked to."""
+_READS_S, _STOPS_S = 5.0, 10.0
+"""Time for the last of its output, and for a command to end by itself when it was asked to."""
 _ANSWERS_S, _PATIENCE_S = 1.0, 300.0
 """For an answer: before it is ready, and of a request that is timed."""
 _WELL = range(200, 400)
@@ -161,6 +162,8 @@ class CommandProcess:
     variables: Mapping[str, str]
     guard: Guard
     _printed: bytes = b""
+    """Its last output; a thread reads it all the time, so that no full pipe holds it up."""
+    _prints: bool = True
     _ended: Ended | None = None
     _notes: list[Reason] = field(default_factory=list)
     _killed: bool = False
@@ -174,25 +177,25 @@ class CommandProcess:
         parts = argv(self.command)
         self.spawned_s = time.perf_counter()
         try:
-            self._process = subprocess.Popen(  # noqa: S603 - the command that the user names
-                parts,
-                env=dict(self.variables),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
+            with starting():  # one that nobody knew would be left where somebody interrupts
+                self._process = subprocess.Popen(  # noqa: S603 - the command that the user names
+                    parts,
+                    env=dict(self.variables),
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
+                self.guard.add(self._process.pid)
         except OSError as error:
             text = f"--command: {parts[0]} cannot be started: {error.strerror}"
             raise UsageError(f"{text}; name a program that is there") from None
         self.pid = self._process.pid
-        self.guard.add(self.pid)
         self._label = self.guard.label(self.pid)
         self._pidfd = os.pidfd_open(self.pid)
-        output = self._process.stdout
-        self._output = None if output is None else output.fileno()
-        if self._output is not None:
-            os.set_blocking(self._output, False)
+        self._news, told = os.pipe()
+        self._reader = Thread(target=self._read, args=(told,), daemon=True)
+        self._reader.start()
 
     @property
     def output_tail(self) -> str:
@@ -228,25 +231,27 @@ class CommandProcess:
         return ended.wall_s
 
     def _wait(self, seconds: float) -> bool:
-        """Wait for its end, and read what it prints; False: the time is over, or it has printed."""
+        """Wait for its end; False: the time is over, or it has printed something."""
         with selectors.DefaultSelector() as selector:
             selector.register(self._pidfd, selectors.EVENT_READ, "exit")
-            if self._output is not None:
-                selector.register(self._output, selectors.EVENT_READ, "output")
+            if self._prints:
+                selector.register(self._news, selectors.EVENT_READ, "news")
             ready = [key.data for key, _ in selector.select(max(0.0, seconds))]
-        if "output" in ready:
-            self._drain()
+        if "news" in ready:  # nothing more comes once it has closed its output
+            self._prints = bool(os.read(self._news, _CHUNK_BYTES))
         return "exit" in ready
 
-    def _drain(self) -> None:
-        while self._output is not None:
-            try:
-                data = os.read(self._output, _CHUNK_BYTES)
-            except BlockingIOError:
-                return
-            if not data:
-                self._output = None
+    def _read(self, told: int) -> None:
+        """Keep the last of what it prints, and tell of each part by a byte."""
+        os.set_blocking(told, False)
+        output = self._process.stdout
+        while output is not None and (data := os.read(output.fileno(), _CHUNK_BYTES)):
             self._printed = (self._printed + data)[-_KEPT_BYTES:]
+            with suppress(BlockingIOError):  # so much is told of already
+                os.write(told, b".")
+        if output is not None:
+            output.close()
+        os.close(told)
 
     def stop(self, number: signal.Signals) -> Ended:
         """Ask it to end by a signal, and wait for that; kill it where it does not."""
@@ -276,17 +281,15 @@ class CommandProcess:
         _, status, _ = os.wait4(self.pid, 0)
         wall_s = time.perf_counter() - self.spawned_s
         code = self._process.returncode = os.waitstatus_to_exitcode(status)
-        self._drain()
         if not self._killed and (left := _in_group(self.pid)):
             self._notes.append(because("processes_left", n_processes=left))
         with suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
         self.guard.kill_labelled(self._label)
         self.guard.remove(self.pid)
-        os.close(self._pidfd)
-        if self._process.stdout is not None:
-            self._process.stdout.close()
-        self._output = None
+        self._reader.join(_READS_S)  # nobody holds the other end any more
+        for number in (self._pidfd, self._news):
+            os.close(number)
         self._ended = Ended(wall_s, code, self._notes)
         return self._ended
 
@@ -322,9 +325,16 @@ def ask_command(command: str, variables: Mapping[str, str]) -> float:
         ProcessFailedError: it ended with an error.
     """
     begin_s = time.perf_counter()
-    done = subprocess.run(  # noqa: S603 - the command that the user names
-        argv(command), env=dict(variables), capture_output=True, check=False, timeout=_PATIENCE_S
-    )
+    try:
+        done = subprocess.run(  # noqa: S603 - the command that the user names
+            argv(command),
+            env=dict(variables),
+            capture_output=True,
+            check=False,
+            timeout=_PATIENCE_S,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        raise ProcessFailedError(because("request_failed", answer="nothing")) from None
     seconds = time.perf_counter() - begin_s
     if done.returncode:
         raise ProcessFailedError(because("request_failed", answer=f"status {done.returncode}"))

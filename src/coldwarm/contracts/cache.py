@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from coldwarm.contracts.base import Count, Record, Seconds
+import msgspec
+
+from coldwarm.contracts.base import Count, Record, Seconds, Sha256
 from coldwarm.contracts.reasons import Reason
 
 CacheOutcome = Literal["found", "missed", "elsewhere", "not_kept"]
@@ -80,6 +82,31 @@ class CacheKey(Record, frozen=True, kw_only=True):
     key: str
     parts: dict[str, dict[str, str]]
     """By framework, what it is made of; ``sources``: by path, a hash of the files."""
+
+
+class PackedFile(Record, frozen=True, kw_only=True):
+    """A file of a packed cache."""
+
+    path: str
+    """Below the folder of the cache."""
+    n_bytes: Count
+    sha256: Sha256
+    modified_ns: Annotated[int, msgspec.Meta(ge=0, lt=2**62)]
+    """When it was written, in nanoseconds since 1970: some caches go by it."""
+
+
+class CachePack(Record, frozen=True, kw_only=True):
+    """A cache in one archive: each of its files with its hash."""
+
+    schema_version: Literal["coldwarm.cache_pack.v1"] = "coldwarm.cache_pack.v1"
+    harness_version: str
+    frameworks: list[str]
+    """Owners of the programs in it: ``jax``, ``inductor``, ``numba``."""
+    n_programs: Count
+    """Files of programs."""
+    files: list[PackedFile]
+    n_left_out: Count = 0
+    """Links and special files, which are not packed."""
 
 
 class CheckedLine(Record, frozen=True, kw_only=True):

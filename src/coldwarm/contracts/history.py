@@ -159,6 +159,80 @@ class HistoryBisection(Record, frozen=True, kw_only=True):
     left: list[str] = []
 
 
+class PooledMachine(Record, frozen=True, kw_only=True):
+    """A figure on one machine, from its newest runs."""
+
+    machine: str
+    machine_name: str
+    n_runs: Count
+    ratio: Positive
+    """To the baseline."""
+    error: Positive
+    """Standard error of its logarithm."""
+
+
+class PooledFigure(Record, frozen=True, kw_only=True):
+    """A ratio to the baseline over machines, each of which may have another."""
+
+    case: str
+    metric: str
+    baseline: str
+    ratio: Positive
+    """The middle over machines."""
+    low: Positive
+    high: Positive
+    """Its bounds at 95 %."""
+    predicted_low: Positive
+    predicted_high: Positive
+    """Between these it is on a further machine, with 95 %."""
+    between: NotNegative
+    """Standard deviation of the logarithm between machines, beyond their own errors."""
+    between_share: NotNegative
+    """Share of the scatter that is between machines, I²."""
+    machines: list[PooledMachine]
+    otherwise: list[str] = []
+    """Machines on which it is surely on the other side of 1."""
+
+
+class HistoryPool(Record, frozen=True, kw_only=True):
+    """Figures of a history over its machines."""
+
+    schema_version: Literal["coldwarm.history_pool.v1"] = "coldwarm.history_pool.v1"
+    harness_version: str
+    folder: str
+    figures: list[PooledFigure]
+    n_few: Count
+    """Figures with fewer than three machines, of which nothing is said."""
+
+
+BackfilledOutcome = Literal["added", "there", "failed"]
+"""``there``: the history has it already."""
+
+
+class BackfilledCommit(Record, frozen=True, kw_only=True):
+    """A commit of a range, and what became of it."""
+
+    commit: str
+    outcome: BackfilledOutcome
+    text: str = ""
+    """Why it failed."""
+
+
+class HistoryBackfill(Record, frozen=True, kw_only=True):
+    """Old commits that were measured beside the newest one, and put into a history."""
+
+    schema_version: Literal["coldwarm.history_backfill.v1"] = "coldwarm.history_backfill.v1"
+    harness_version: str
+    target: str
+    folder: str
+    newest: str
+    n_commits: Count
+    """Commits of the range, with both ends."""
+    steps: list[BackfilledCommit]
+    """In the order in which they were measured."""
+    interrupted: bool = False
+
+
 class HistoryRow(Record, frozen=True, kw_only=True):
     """A figure of one run."""
 

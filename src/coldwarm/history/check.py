@@ -36,11 +36,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_IN_95 = 1.96
-"""Standard errors from the middle to a bound at 95 %."""
-_TRUSTED = 0.9
-"""Confidence of an interval below which it says nothing of its run's error."""
-
 
 def check(folder: Path, newest: int, limits: Mapping[Any, float]) -> HistoryCheck:
     """Return the changes in a history.
@@ -147,7 +142,7 @@ def _changes(
     value, ratio, low, high, confidence = series.figures.T
     held = np.where(np.isnan(ratio), value, ratio)
     kept = held > 0
-    errors = _errors(low[kept], high[kept], confidence[kept])
+    errors = store.errors_of(low[kept], high[kept], confidence[kept])
     runs = [int(one) for one in series.runs[kept]]
     for one in change_points.changes(np.log(held[kept]).tolist(), errors.tolist()):
         before, after = (found.runs[runs[at]] for at in (one.at - 1, one.at))
@@ -174,13 +169,6 @@ def _changes(
 
 
 _BOUNDS = {"ratio": "size", "low": "low", "high": "high"}
-
-
-def _errors(low: Floats, high: Floats, confidence: Floats) -> Floats:
-    """Return the standard errors of ratios' logarithms; 0: the run does not tell."""
-    surely = (confidence >= _TRUSTED) & (low > 0) & (high > 0)
-    bounds = np.where(surely, high, 1.0), np.where(surely, low, 1.0)
-    return (np.log(bounds[0]) - np.log(bounds[1])) / (2 * _IN_95)
 
 
 def _ratio(logarithm: float) -> float:

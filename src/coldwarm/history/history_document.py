@@ -16,13 +16,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from coldwarm.contracts.history import (
+        BackfilledOutcome,
         BisectedCommit,
         BisectedSide,
         HistoryAddition,
+        HistoryBackfill,
         HistoryBisection,
         HistoryChange,
         HistoryCheck,
         HistoryFigure,
+        HistoryPool,
         HistoryRow,
         HistoryRows,
         RunOfChange,
@@ -149,6 +152,63 @@ def bisected(found: HistoryBisection) -> Document:
     if found.left:
         blocks += terms([("left", ", ".join(one[:_DIGITS] for one in found.left))])
     return Document("coldwarm history bisect", tuple(blocks))
+
+
+def pooled(found: HistoryPool) -> Document:
+    """Return figures over machines."""
+    text = f"{counted(len(found.figures), 'figure')} over machines."
+    blocks: list[Block] = [Paragraph(text, "strong")]
+    shown = [
+        (
+            Cell(one.case, style="name"),
+            figure(one.metric),
+            str(len(one.machines)),
+            Cell(f"{one.ratio:.3g}", below=f"{one.low:.3g} to {one.high:.3g}"),
+            f"{one.predicted_low:.3g} to {one.predicted_high:.3g}",
+            f"{100 * one.between:.1f} %",
+        )
+        for one in found.figures[:MOST_ROWS]
+    ]
+    if shown:
+        heads = ("case", "figure", "machines", "ratio to baseline", "on another one", "differ by")
+        blocks.append(table(heads, shown, labels=2))
+    for one in found.figures[:MOST_ROWS]:
+        if one.otherwise:
+            names = "; ".join(one.otherwise)
+            blocks += terms([(f"{one.case}, {figure(one.metric)}", f"otherwise on {names}")])
+    if found.n_few:
+        few = counted(found.n_few, "figure")
+        text = f"{few} of fewer than three machines, or without an interval: nothing is said"
+        blocks.append(Paragraph(text, "dim"))
+    return Document("coldwarm history pool", tuple(blocks))
+
+
+_OUTCOMES: dict[BackfilledOutcome, str] = {
+    "added": "added",
+    "there": "there already",
+    "failed": "failed",
+}
+
+
+def backfilled(found: HistoryBackfill) -> Document:
+    """Return which commits were measured."""
+    n_added = sum(one.outcome == "added" for one in found.steps)
+    text = f"{counted(n_added, 'commit')} of {found.n_commits} measured and added to {found.folder}"
+    blocks: list[Block] = [
+        Paragraph(f"{text}, each beside {found.newest[:_DIGITS]}.", "strong"),
+        table(
+            ("commit", "outcome"),
+            [
+                (
+                    Cell(one.commit[:_DIGITS], style="name"),
+                    Cell(_OUTCOMES[one.outcome], below=one.text),
+                )
+                for one in found.steps
+            ],
+            labels=2,
+        ),
+    ]
+    return Document("coldwarm history backfill", tuple(blocks))
 
 
 def rows(found: HistoryRows) -> Document:

@@ -45,10 +45,16 @@ if TYPE_CHECKING:
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.result import CaseResult, Measured
 
+    Floats = NDArray[np.float64]
+
 _T = TypeVar("_T")
 _RUNS, _FIGURES, _RESULT, _INDEX = "runs", "figures.json", "result", "index.sqlite"
 _VERSION = 2
 """Of the index; another one is made anew."""
+_IN_95 = 1.96
+"""Standard errors from the middle to a bound at 95 %."""
+_TRUSTED = 0.9
+"""Confidence of an interval below which it says nothing of its run's error."""
 _NUMBERS = ("value", "ratio", "low", "high", "confidence")
 _NAMED = ("machine", "case", "metric", "kind", "baseline", "setup")
 _FIGURE = struct.Struct(f"<{1 + len(_NUMBERS)}d")
@@ -128,7 +134,17 @@ def add(folder: Path, found: Measured | Benchmarks, commit: str | None) -> Histo
         StorageError: it cannot be written.
     """
     run = _run_of_tool(found, commit) if isinstance(found, Benchmarks) else _run_of(found, commit)
-    source, began = Path(found.path), datetime.fromisoformat(run.started_at)
+    return put(folder, run, Path(found.path))
+
+
+def put(folder: Path, run: HistoryRun, source: Path) -> HistoryRun | None:
+    """Put a run and its result into a history; ``None``: it is there already.
+
+    Raises:
+        UsageError: the history lies in the result.
+        StorageError: it cannot be written.
+    """
+    began = datetime.fromisoformat(run.started_at)
     if folder.resolve().is_relative_to(source.resolve()):
         raise UsageError(f"{folder} lies in {source}; name another folder for the history")
     target = folder / _RUNS / f"{began:%Y%m%dT%H%M%S}-{run.run_id[:8]}"
@@ -197,15 +213,33 @@ def _run_of(measured: Measured, commit: str | None) -> HistoryRun:
     if len(revisions) > 1:
         text = f"{measured.path} has two commits side by side; add results of one commit"
         raise UsageError(text)
-    machine = _machine(environment)
-    run = HistoryRun(
+    return run_at(
+        environment,
         run_id=suite.run_id,
         started_at=_date(suite.started_at, measured.path),
         commit=commit or next(iter(revisions), None),
+        figures=[*figures(list(measured.cases.values()))],
+    )
+
+
+def run_at(
+    environment: Environment,
+    *,
+    run_id: str,
+    started_at: str,
+    commit: str | None,
+    figures: list[HistoryFigure],
+) -> HistoryRun:
+    """Return a run on a machine, with nothing private in it."""
+    machine = _machine(environment)
+    run = HistoryRun(
+        run_id=run_id,
+        started_at=started_at,
+        commit=commit,
         machine=_hash(machine),
         machine_name=", ".join(str(one) for one in machine if one),
         software=_software(environment),
-        figures=[*_figures(list(measured.cases.values()))],
+        figures=figures,
     )
     return codec.without_secrets(run)
 
@@ -277,7 +311,7 @@ def _software(environment: Environment) -> dict[str, str]:
     return {**known, **own, "coldwarm": environment.harness.version}
 
 
-def _figures(cases: Sequence[CaseResult]) -> Iterator[HistoryFigure]:
+def figures(cases: Sequence[CaseResult]) -> Iterator[HistoryFigure]:
     """Yield what cases measured; nothing of one that failed, or whose answer is wrong."""
     valid = [case for case in cases if failure(case) is None]
     values = {
@@ -311,6 +345,13 @@ def _held_against(
     bounds = {"low": found.low or None, "high": found.high or None}
     told = {"ratio": found.ratio, "confidence": found.confidence, **bounds}
     return replace(figure, baseline=reference, **told)
+
+
+def errors_of(low: Floats, high: Floats, confidence: Floats) -> Floats:
+    """Return the standard errors of ratios' logarithms; 0: the run does not tell."""
+    surely = (confidence >= _TRUSTED) & (low > 0) & (high > 0)
+    bounds = np.where(surely, high, 1.0), np.where(surely, low, 1.0)
+    return (np.log(bounds[0]) - np.log(bounds[1])) / (2 * _IN_95)
 
 
 def prune(folder: Path, keep: int) -> int:

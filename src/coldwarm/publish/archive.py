@@ -139,7 +139,7 @@ def unpacked(path: Path) -> Iterator[Path]:
     with ExitStack() as stack:
         with _writing_into(None):
             folder = stack.enter_context(temporary.made())
-        _unpack(path, folder)
+        unpack(path, folder)
         found = list(folder.iterdir())
         if len(found) != 1 or not found[0].is_dir():
             raise _ArchiveError(because("archive_of_several", file=str(path)))
@@ -147,9 +147,14 @@ def unpacked(path: Path) -> Iterator[Path]:
         yield found[0]
 
 
-def _unpack(path: Path, folder: Path) -> None:
+def unpack(path: Path, folder: Path, largest_bytes: int = _MOST_BYTES_UNPACKED) -> None:
+    """Unpack an archive of which nothing is believed into a folder: plain files, inside of it.
+
+    Raises:
+        RefusedError: the archive is broken, larger than that, or holds anything else.
+    """
     packed_bytes = path.stat().st_size
-    most_bytes = min(_MOST_BYTES_UNPACKED, _FREE_BYTES + _MOST_RATIO * packed_bytes)
+    most_bytes = min(largest_bytes, _FREE_BYTES + _MOST_RATIO * packed_bytes)
     try:
         with path.open("rb") as raw:
             stream: Any = _Stream(raw, most_bytes)

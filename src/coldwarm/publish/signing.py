@@ -40,22 +40,47 @@ def sign(folder: Path, key: Path) -> str:
         ContractError: there is no index, or it does not keep its contract.
         StorageError: the signature cannot be written.
     """
+    data = _index_bytes(folder)
+    decode_as(SnapshotIndex, data, str(folder / INDEX))
+    made = signed(data, key)
+    replace_file(folder / PUBLIC_KEY, _written(made.public))
+    replace_file(folder / SIGNATURE, made.signature)
+    return _fingerprint(made.public)
+
+
+class Signed(NamedTuple):
+    """A signature over some bytes, and the public key that it is held against."""
+
+    signature: bytes
+    public: Ed25519PublicKey
+
+
+def signed(data: bytes, key: Path) -> Signed:
+    """Return the signature of a private key over some bytes.
+
+    Raises:
+        RefusedError: the key cannot be read, is none of Ed25519, or has a passphrase.
+    """
     from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 - of signatures alone
     from cryptography.hazmat.primitives.asymmetric.ed25519 import (  # noqa: PLC0415 - likewise
         Ed25519PrivateKey,
     )
 
-    data = _index_bytes(folder)
-    decode_as(SnapshotIndex, data, str(folder / INDEX))
     text = _key_text(key)
     with _refusing(key, "private"):
         private = serialization.load_pem_private_key(text, password=None)
     if not isinstance(private, Ed25519PrivateKey):
         raise RefusedError(because("key_of_other_kind", file=str(key)))
-    public = private.public_key()
-    replace_file(folder / PUBLIC_KEY, _written(public))
-    replace_file(folder / SIGNATURE, private.sign(data))
-    return _fingerprint(public)
+    return Signed(private.sign(data), private.public_key())
+
+
+def is_signed(data: bytes, signature: bytes, key: Path) -> bool:
+    """Say whether a signature is that of a public key over some bytes.
+
+    Raises:
+        RefusedError: the key cannot be read, or is none of Ed25519.
+    """
+    return _is_of(_key_in(key), signature, data)
 
 
 def _index_bytes(folder: Path) -> bytes:

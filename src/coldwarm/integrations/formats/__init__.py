@@ -69,6 +69,8 @@ class Reader:
     """Say whether a document looks like its own."""
     benchmarks: Callable[[Opened], Benchmarks]
     """Return what it holds; ``ContractError`` where it is broken."""
+    writes_nan: bool = False
+    """Whether it writes NaN where there is no number, which JSON has not."""
 
 
 def names() -> list[str]:
@@ -117,7 +119,13 @@ def read(path: Path) -> Measured | Benchmarks:
         return recompute.read(path)
     if data.startswith(_GZIP):
         raise ContractError(str(path), "is compressed: unpack it with gunzip")
-    return benchmarks(str(path), *parse(data, str(path), with_nan=True))
+    try:
+        return benchmarks(str(path), *parse(data, str(path)))
+    except ContractError:
+        text, document = parse(data, str(path), with_nan=True)
+        if not any(one.writes_nan and _is_of(one, document) for one in _readers()):
+            raise
+    return benchmarks(str(path), text, document)
 
 
 def benchmarks(path: str, text: str, document: object) -> Benchmarks:
@@ -126,13 +134,20 @@ def benchmarks(path: str, text: str, document: object) -> Benchmarks:
     Raises:
         ContractError: it is broken, or of a kind that is not read.
     """
-    readers: list[Reader] = [_module(name).READER for name in _defining("READER")]
-    for one in readers:
-        if isinstance(document, dict) and one.is_mine(document):
+    for one in _readers():
+        if isinstance(document, dict) and _is_of(one, document):
             return one.benchmarks(Opened(path, text, document))
-    named = ", ".join(one.tool for one in readers)
+    named = ", ".join(one.tool for one in _readers())
     what = f"is no result that can be compared: of coldwarm, or the JSON of {named}"
     raise ContractError(path, what)
+
+
+def _readers() -> list[Reader]:
+    return [_module(name).READER for name in _defining("READER")]
+
+
+def _is_of(reader: Reader, document: object) -> bool:
+    return isinstance(document, dict) and reader.is_mine(document)
 
 
 def benchmarks_of(measured: Measured) -> Benchmarks:

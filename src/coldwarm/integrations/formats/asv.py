@@ -338,4 +338,4 @@ def _samples(opened: Opened, name: str, kind: MetricKind, seen: Sequence[Any]) -
 _MOST = 2.0**63
 
 WRITER = Writer(files=_files, why_not=_why_not, is_one_file=False, joined=_joined)
-READER = Reader(tool=_TOOL, is_mine=_is_mine, benchmarks=_benchmarks)
+READER = Reader(tool=_TOOL, is_mine=_is_mine, benchmarks=_benchmarks, writes_nan=True)

@@ -85,7 +85,7 @@ def script() -> str:
     return made.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
-_SCRIPTS = ("unpack.js", "tables.js", "figures.js", "controls.js", "start.js")
+_SCRIPTS = ("unpack.js", "tables.js", "runs.js", "figures.js", "controls.js", "start.js")
 
 
 def filled(template: str, packed: Sequence[Section], **named: Any) -> str:  # noqa: ANN401

@@ -15,6 +15,7 @@ import subprocess
 import tarfile
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -167,6 +168,12 @@ def between(folder: Path, first: str, last: str) -> tuple[str, list[str]]:
         text = f"{first} is not before {last}; name a commit that"
         raise UsageError(f"{text} `git log --first-parent {last}` lists")
     return begin, found
+
+
+def date_of(folder: Path, commit: str) -> str:
+    """Return when a commit was made, in UTC."""
+    told = _git(root_of(folder), "show", "--no-patch", "--format=%cI", commit)
+    return datetime.fromisoformat(told).astimezone(UTC).isoformat(timespec="seconds")
 
 
 def _commit(root: Path, revision: str) -> str:

@@ -4,9 +4,11 @@
 if ("DecompressionStream" in window) document.documentElement.classList.add("scripted");
 for (const node of document.querySelectorAll(".tools, details.data, button.get")) node.hidden = false;
 for (const table of document.querySelectorAll("table.sortable")) makeSortable(table);
-for (const form of document.querySelectorAll(".filters")) {
+for (const form of document.querySelectorAll(".filters:not(.cases)")) {
   makeFilter(form, document.getElementById("verdict-table"));
 }
+for (const form of document.querySelectorAll(".filters.cases")) makeCaseFilter(form);
+for (const chart of document.querySelectorAll(".runs svg")) makeZoom(chart);
 
 const contents = document.querySelector(".contents details");
 contents.open = matchMedia("(min-width: 72rem)").matches;
