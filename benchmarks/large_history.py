@@ -30,8 +30,9 @@ SCATTER, STEP, EVERY = 0.0075, 0.05, 10
 BEGIN = datetime(2020, 1, 1, tzinfo=UTC)
 COMMANDS = {
     "index made anew": ("query", "--newest", "1", "--format", "json"),
-    "query": ("query", "--case", "case 7", "--format", "json"),
-    "query, newest": ("query",),
+    "query": ("query",),
+    "query of one figure, all of it as CSV": ("query", "--case", "case 99", "--format", "csv"),
+    "query of one figure, all of it as JSON": ("query", "--case", "case 99", "--format", "json"),
     "check": ("check",),
     "report": ("report",),
 }

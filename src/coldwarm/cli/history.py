@@ -217,8 +217,9 @@ def _report(folder: Path, out: Path, form: str) -> None:
     from coldwarm.cli._options import say
     from coldwarm.history import check, history_document, history_page, store
 
-    checked = check.check(folder, 1, {})
-    _output.write_text(out, history_page.page_of_history(store.history(folder), checked))
+    found = store.history(folder)
+    checked = check.check_read(found, folder, 1, {})
+    _output.write_text(out, history_page.page_of_history(found, checked))
     if form == "json":
         _output.emit(form, checked, lambda: history_document.checked(checked))
     else:

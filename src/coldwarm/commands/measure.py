@@ -409,7 +409,7 @@ def _parts(trace: ProcessTrace, spawned_s: float, whole_s: float) -> StartParts:
 
 def _limitations(starts: Sequence[CommandStart]) -> list[Reason]:
     owners = dict.fromkeys(one.owner for start in starts for one in start.evidence)
-    found = [because("command_pages"), because("command_home")]
+    found = [because(code) for code in ("command_watched", "command_pages", "command_home")]
     if not owners:
         found.append(because("command_cache_unknown"))
     return distinct([*found, *modes.limitations(owners)])

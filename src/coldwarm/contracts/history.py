@@ -184,7 +184,7 @@ class PooledFigure(Record, frozen=True, kw_only=True):
     """Its bounds at 95 %."""
     predicted_low: Positive
     predicted_high: Positive
-    """Between these it is on a further machine, with 95 %."""
+    """Between these it is on a further machine, in 87 to 99 % of simulations."""
     between: NotNegative
     """Standard deviation of the logarithm between machines, beyond their own errors."""
     between_share: NotNegative

@@ -49,7 +49,13 @@ def check(folder: Path, newest: int, limits: Mapping[Any, float]) -> HistoryChec
         UsageError: the folder is no history.
         ContractError: the figures of a run are damaged.
     """
-    found = store.history(folder)
+    return check_read(store.history(folder), folder, newest, limits)
+
+
+def check_read(
+    found: History, folder: Path, newest: int, limits: Mapping[Any, float]
+) -> HistoryCheck:
+    """Return the changes in a history that was read, as ``check`` does."""
     recent = _recent(found, newest)
     changes = [one for each in found.series for one in _changes(found, each, recent, limits)]
     return HistoryCheck(
