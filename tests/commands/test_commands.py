@@ -281,3 +281,50 @@ def test_numba_in_processes_of_their_own_is_seen(tmp_path: Path) -> None:
     (empty,), (filled,) = starts(found, EMPTY), starts(found, FILLED)
     assert empty["evidence"][0]["owner"] == "numba"
     assert empty["evidence"][0]["compiles"] == filled["evidence"][0]["hits"] > 0
+
+
+def test_a_process_that_nobody_watches_leaves_a_start_unproved(tmp_path: Path) -> None:
+    program = tmp_path / "without.py"
+    text = (
+        "import os, subprocess, sys\n"
+        "kept = {k: v for k, v in os.environ.items() if not k.startswith(('COLDWARM', 'PYTHON'))}\n"
+        f"subprocess.run([sys.executable, {str(JITTED)!r}], env=kept, check=True)\n"
+    )
+    program.write_text(text)
+    done = coldwarm(
+        *("bench", "--command", f"{PYTHON} {program}", "--rounds", 1, "--out", tmp_path / "out"),
+        "--json",
+    )
+    assert done.returncode == 4, done.stderr
+    found = json.loads(done.stdout)
+    assert {one["reason"]["code"] for one in found["starts"]} == {"command_unseen"}
+    assert {one["status"] for one in found["starts"]} == {"rejected"}
+
+
+def test_a_late_fault_loses_nothing_that_was_measured(tmp_path: Path) -> None:
+    counted = tmp_path / "count"
+    once = f"echo >> {counted}; test $(wc -l < {counted}) -le 3"
+    done = coldwarm(
+        *("bench", "--command", "true", "--prepare", once, "--rounds", 2, "--json"),
+        *("--out", tmp_path / "out"),
+    )
+    assert done.returncode == 3
+    assert "--prepare" in done.stderr
+    found = json.loads(done.stdout)
+    assert [one["status"] for one in found["starts"]] == ["ok", "ok"]
+    assert not found["complete"]
+
+
+def test_a_server_that_breaks_down_after_its_answer_is_no_figure(tmp_path: Path) -> None:
+    program = "print('ready', flush=True); raise SystemExit(7)"
+    said = refused(
+        *("--command", f"{PYTHON} -c {shlex.quote(program)}", "--ready-log", "ready"),
+        *("--request", "sleep 1", "--out", tmp_path / "out"),
+    )
+    assert "exit status 7" in said
+
+
+def test_a_secret_in_quotes_is_shown_nowhere(tmp_path: Path) -> None:
+    command = f"{PYTHON} -c 'import sys; print(sys.argv)' --token 'red horse battery'"
+    _, out = measured(tmp_path, "--command", command, "--rounds", 1)
+    assert "horse" not in (out / "commands.json").read_text(encoding="utf-8")

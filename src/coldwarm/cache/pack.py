@@ -14,12 +14,14 @@ import shutil
 import stat
 import tarfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
+
+import msgspec
 
 import coldwarm
 from coldwarm.cache.check import look, refuse_empty
 from coldwarm.contracts import codec
-from coldwarm.contracts.cache import CachePack, PackedFile
+from coldwarm.contracts.cache import CachePack, PackedFile, PackedOwner
 from coldwarm.errors import ColdwarmError, ContractError, ExitCode, StorageError, UsageError
 from coldwarm.publish import archive, signing, storage
 
@@ -27,8 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _MANIFEST, _SIGNATURE, _FILES = "manifest.json", "manifest.json.sig", "cache"
-_MOST_BYTES = 2**36
+_MOST_BYTES, _MOST_MANIFEST_BYTES, _MOST_SIGNATURE_BYTES = 2**36, 2**26, 2**16
 _CHUNK_BYTES = 2**20
+_OWNERS: tuple[PackedOwner, ...] = get_args(PackedOwner)
 
 
 class UnsignedError(ColdwarmError):
@@ -53,20 +56,25 @@ def pack(folder: Path, target: Path, key: Path | None = None) -> CachePack:
     found = look(folder)
     refuse_empty(folder, found)
     files, n_left_out = _files(folder)
+    if len(files) + len((_MANIFEST, _SIGNATURE)) > storage.MOST_FILES:
+        text = f"{folder} has more than {storage.MOST_FILES - 2} files"
+        raise UsageError(f"{text}; pack a cache that has only what a program needs")
+    owners = {one.owner for one in found.programs}
     made = CachePack(
         harness_version=coldwarm.__version__,
-        frameworks=sorted({one.owner for one in found.programs}),
+        frameworks=[name for name in _OWNERS if name in owners],
         n_programs=len(found.programs),
         files=files,
         n_left_out=n_left_out,
     )
-    manifest = codec.encode(made)
+    # Unmasked: a name is what its file is found by.
+    manifest = msgspec.json.format(msgspec.json.encode(made), indent=1)
     told = {_MANIFEST: manifest}
     if key is not None:
         told[_SIGNATURE] = signing.signed(manifest, key).signature
     part = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
-        with tarfile.open(part, "w:gz", format=tarfile.PAX_FORMAT) as packed:
+        with tarfile.open(part, "w:gz", format=tarfile.PAX_FORMAT, dereference=True) as packed:
             for name, data in told.items():
                 entry = tarfile.TarInfo(name)
                 entry.size = len(data)
@@ -179,12 +187,14 @@ def _verified(path: Path, made: Path, key: Path | None) -> CachePack:
     """
     if not (made / _MANIFEST).is_file():
         raise ContractError(str(path), f"is no packed cache: it has no {_MANIFEST}")
-    data = (made / _MANIFEST).read_bytes()
+    data = storage.read_limited(made, _MANIFEST, _MOST_MANIFEST_BYTES)
     if key is not None:
         signature = made / _SIGNATURE
         if not signature.is_file():
             raise UnsignedError(f"{path} is not signed; ask its maker for a signed one")
-        if not signing.is_signed(data, signature.read_bytes(), key):
+        if not signing.is_signed(
+            data, storage.read_limited(made, _SIGNATURE, _MOST_SIGNATURE_BYTES), key
+        ):
             raise UnsignedError(f"{path} is not signed by the key in {key}; do not use it")
     found = codec.decode_as(CachePack, data, f"{path}: {_MANIFEST}")
     named = {f"{_FILES}/{one.path}": one for one in found.files}

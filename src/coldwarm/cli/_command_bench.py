@@ -128,7 +128,7 @@ def run(given: dict[str, Any]) -> int:
     out_dir = given["out"] or _options.new_directory("bench")
     refuse_content(out_dir)  # before anything is measured in vain
     with open_progress(PlainConsole(stderr=True, quiet=is_quiet())) as progress:
-        made = measure.measure(request, progress)
+        made, ended = measure.measure(request, progress)
     report: CommandBench = codec.without_secrets(made)
     result.write(report, out_dir)
     _output.emit(
@@ -136,6 +136,8 @@ def run(given: dict[str, Any]) -> int:
     )
     if given["form"] == "text":
         _output.print_place(out_dir, verbose=given["verbose"])
+    if ended is not None:
+        raise ended
     return _code(report)
 
 
@@ -207,7 +209,9 @@ def _labelled(given: Sequence[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for one in given:
         head, equals, rest = one.partition("=")
-        labelled = bool(equals) and _LABEL.fullmatch(head) is not None and _begins(rest)
+        # In capitals it is a variable, as in a shell.
+        labelled = bool(equals) and _LABEL.fullmatch(head) is not None and not head.isupper()
+        labelled = labelled and _begins(rest)
         command = rest if labelled else one
         parts = argv(command)
         name = _name(parts)
@@ -237,6 +241,7 @@ def _name(parts: Sequence[str]) -> str:
 def _variables(given: Iterable[str], labels: Iterable[str]) -> dict[str, dict[str, str]]:
     """Return variables by label: ``LABEL:NAME=VALUE``, or ``NAME=VALUE`` for all."""
     from coldwarm.registry import unknown
+    from coldwarm.runner.user_input import withhold_variable
 
     found: dict[str, dict[str, str]] = {label: {} for label in labels}
     for number, one in enumerate(given, start=1):
@@ -246,6 +251,7 @@ def _variables(given: Iterable[str], labels: Iterable[str]) -> dict[str, dict[st
             raise UsageError(f"--env number {number} names no variable; write NAME=VALUE")
         if colon and label not in found:
             raise unknown("candidate", label, found)
+        withhold_variable(name, value)
         for which in [label] if colon else list(found):
             found[which][name] = value
     return found

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import os
 import random
+import shlex
 import subprocess
+import sys
 import time
 from collections import defaultdict
 from contextlib import ExitStack
@@ -21,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 import coldwarm
-from coldwarm.caches import listing, modes
+from coldwarm.caches import listing, modes, refuted
 from coldwarm.commands.figures import MODES, figures, savings, verdicts
 from coldwarm.commands.process import CommandProcess, Ready, argv, ask_command, ask_http
 from coldwarm.contracts.base import EMPTY
@@ -36,7 +38,8 @@ from coldwarm.contracts.reasons import because, distinct
 from coldwarm.doctor import watch
 from coldwarm.doctor.record.journal import LOOKED_FOR, STARTS
 from coldwarm.doctor.time_account import account, compiling_s
-from coldwarm.errors import ProgramFailedError, UsageError, shorten
+from coldwarm.doctor.trace import DebugSettings
+from coldwarm.errors import ColdwarmError, ProgramFailedError, UsageError, shorten
 from coldwarm.report.sentences import words
 from coldwarm.runner import environment, isolation, temporary
 from coldwarm.runner.functions.candidates import BACKEND
@@ -59,6 +62,8 @@ if TYPE_CHECKING:
 
 _REQUESTS, _REQUESTS_S = 21, 2.0
 """Requests to a server at most, the first one among them, and the time for the others."""
+_ENTRY, _BESIDE = "-cache", "tmp/"
+"""End of the name of a program's file in the cache of JAX, and what TorchInductor writes beside."""
 
 
 @dataclass(frozen=True)
@@ -92,26 +97,35 @@ def request_by(what: str) -> Callable[[Mapping[str, str]], float]:
     Raises:
         UsageError: it is neither.
     """
-    if what.startswith(("http://", "https://")):
+    if _is_url(what):
         Ready("http", what).place()
         return lambda _: ask_http(what)
     argv(what)
     return lambda variables: ask_command(what, variables)
 
 
-def measure(request: CommandRequest, listener: Listener) -> CommandBench:
+def measure(
+    request: CommandRequest, listener: Listener
+) -> tuple[CommandBench, ColdwarmError | None]:
     """Start every command, first once for nothing, and then in turns for each round.
+
+    Returns:
+        The result; and what has ended the measurement early, so that nothing measured is lost.
 
     Raises:
         UsageError: a command cannot be started, or something is ready before it.
         ProgramFailedError: one does not become ready, or its request fails.
         StorageError: its caches could not be laid.
     """
+    # Before anything starts, so that what it shows here is in no text that it prints.
+    described = [_described(label, request) for label in request.commands]
+    asked = request.asked if _is_url(request.asked) else _shown(request.asked)
     began_s = time.perf_counter()
     started_at = datetime.now(UTC).isoformat(timespec="seconds")
     place = environment.collect()
     starts: list[CommandStart] = []
     complete = True
+    ended: ColdwarmError | None = None
     with ExitStack() as stack:
         stack.enter_context(terminable())
         work = stack.enter_context(temporary.made())
@@ -123,16 +137,20 @@ def measure(request: CommandRequest, listener: Listener) -> CommandBench:
                 starts.append(one)  # noqa: PERF402 - kept where a later one is interrupted
         except KeyboardInterrupt:
             complete = False
+        except ColdwarmError as error:
+            if not starts:
+                raise
+            complete, ended = False, error
     labels = [*request.commands]
-    return CommandBench(
+    made = CommandBench(
         harness_version=coldwarm.__version__,
         started_at=started_at,
         complete=complete,
         environment=place,
         ready=request.ready.kind,
         ready_when=request.ready.what,
-        request=request.asked,
-        commands=[_described(label, request) for label in request.commands],
+        request=asked,
+        commands=described,
         starts=starts,
         threshold=request.threshold,
         figures=figures(labels, starts),
@@ -140,14 +158,28 @@ def measure(request: CommandRequest, listener: Listener) -> CommandBench:
         verdicts=verdicts(labels, starts, request.threshold),
         limitations=_limitations(starts),
     )
+    return made, ended
 
 
 def _described(label: str, request: CommandRequest) -> MeasuredCommand:
     values, withheld = told(request.variables.get(label, {}))
-    shown = " ".join(command_line(request.commands[label].split(" ")))
     return MeasuredCommand(
-        label=label, command=shown, variables=values, withheld_variables=withheld
+        label=label,
+        command=_shown(request.commands[label]),
+        variables=values,
+        withheld_variables=withheld,
     )
+
+
+def _shown(command: str) -> str:
+    """Return a command as it is given, or without the values of secret options."""
+    parts = shlex.split(command)
+    shown = command_line(parts)
+    return command if shown == parts else shlex.join(shown)
+
+
+def _is_url(what: str) -> bool:
+    return what.startswith(("http://", "https://"))
 
 
 def _try_each(runner: Runner, listener: Listener) -> None:
@@ -221,6 +253,8 @@ class Runner:
             why = error.reason
         finally:
             ended = process.stop(request.stop)
+        if why is None and process.ended_by_itself and ended.status and request.ready.kind != "end":
+            why = because("ended_by_itself", status=str(ended.status))
         after = _listings(root)
         _shell(request.conclude, beside, "--conclude")
         made = CommandStart(
@@ -239,7 +273,12 @@ class Runner:
         )
         if why is not None:
             return made
-        return self._proved(made, root, journal, process.spawned_s, (before, after))
+        try:
+            seen = watch.read(journal)
+        except UsageError:  # none of its processes was a Python
+            seen = None
+        made = self._proved(made, seen, root, variables, (before, after))
+        return made if seen is None else _divided(made, seen, process.spawned_s)
 
     def _ask(self, variables: Mapping[str, str]) -> list[float]:
         """Ask a first request, and others for a while.
@@ -274,44 +313,46 @@ class Runner:
     def _proved(
         self,
         made: CommandStart,
+        seen: Watched | None,
         root: Path,
-        journal: Path,
-        spawned_s: float,
+        variables: Mapping[str, str],
         listed: tuple[Mapping[str, Listing], Mapping[str, Listing]],
     ) -> CommandStart:
-        """Add what its processes have told, and judge its cache mode by that."""
-        try:
-            seen = watch.read(journal)
-        except UsageError:
-            reasons = {"parts": because("no_python")}
-            return _with(made, evidence=[], null_reasons=reasons)
+        """Add what its processes and its caches have told, and judge its cache mode by that."""
+        asked = {} if seen is None else _asked(seen)
         evidence = [
             _evidence(owner, calls, listed)
-            for owner, calls in _asked(seen).items()
+            for owner, calls in asked.items()
             if calls or owner in self._used[root]
         ]
+        known = self._used[root] | {one.owner for one in evidence}
+        unseen = [name for name in _kept_by_files(listed[1]) if name not in known]
+        if seen is not None:
+            unseen += _moved(seen, variables)
         evidence += [_evidence(name, (), listed) for name in _uncounted(listed)]
         self._used[root] |= {one.owner for one in evidence}
-        first, *others = seen.processes
-        whole_s = (made.ready_s or 0.0) + sum(made.requests_s[:1])
-        return _with(
+        judgement = modes.judge(made.cache_mode, evidence, compiles=True)
+        if unseen:
+            judgement = refuted("command_unseen", owner_names=sorted(set(unseen)))
+        return msgspec.structs.replace(
             made,
             evidence=evidence,
-            parts=_parts(_until(first, spawned_s + whole_s), spawned_s, whole_s),
-            n_processes=len(seen.processes),
-            compiling_beside_s=sum(map(compiling_s, others)),
+            judgement=judgement,
+            status="ok" if judgement.proved else "rejected",
+            reason=None if judgement.proved else judgement.reason,
+            null_reasons={"parts": because("no_python")} if seen is None else {},
         )
 
 
-def _with(made: CommandStart, **told_: Any) -> CommandStart:  # noqa: ANN401 - fields of the record
-    """Return a start with its evidence, and what that proves."""
-    made = msgspec.structs.replace(made, **told_)
-    judgement = modes.judge(made.cache_mode, made.evidence, compiles=True)
+def _divided(made: CommandStart, seen: Watched, spawned_s: float) -> CommandStart:
+    """Return a start with the parts of its time."""
+    first, *others = seen.processes
+    whole_s = (made.ready_s or 0.0) + sum(made.requests_s[:1])
     return msgspec.structs.replace(
         made,
-        judgement=judgement,
-        status="ok" if judgement.proved else "rejected",
-        reason=None if judgement.proved else judgement.reason,
+        parts=_parts(_until(first, spawned_s + whole_s), spawned_s, whole_s),
+        n_processes=len(seen.processes),
+        compiling_beside_s=sum(map(compiling_s, others)),
     )
 
 
@@ -328,7 +369,9 @@ def _shell(command: str, variables: Mapping[str, str], option: str) -> None:
     if not command:
         return
     line = ["/bin/sh", "-c", command]
-    done = subprocess.run(line, env=dict(variables), check=False)  # noqa: S603 - as the user asks
+    done = subprocess.run(  # noqa: S603 - as the user asks
+        line, env=dict(variables), stdin=subprocess.DEVNULL, stdout=sys.stderr, check=False
+    )
     if done.returncode:
         text = f"{option}: it ended with exit status {done.returncode}; mend it first"
         raise ProgramFailedError(text)
@@ -344,8 +387,36 @@ def _asked(seen: Watched) -> dict[str, list[CompiledCall]]:
     for framework, owner in modes.readable().items():
         calls = [one for trace in seen.processes for one in trace.calls if one.compiled]
         found[owner.name] = [
-            one for one in calls if one.framework == framework and one.keeps is not False
+            one
+            for one in calls
+            if one.framework == framework
+            and one.keeps is not False
+            # Of a graph without an operation TorchInductor compiles nothing.
+            and (framework != "torch" or one.hit or one.own_s.get("compile"))
         ]
+    return found
+
+
+def _kept_by_files(listed: Mapping[str, Listing]) -> list[str]:
+    """Return the owners whose processes tell of programs, and that have some on the disk."""
+    return [
+        one.name
+        for one in modes.readable().values()
+        if any(not name.startswith(_BESIDE) for name in listed[one.name].sizes)
+    ]
+
+
+def _moved(seen: Watched, variables: Mapping[str, str]) -> list[str]:
+    """Return the owners of which a process used another folder than the one that is watched."""
+    owners, found = modes.readable(), []
+    for trace in seen.processes:
+        used = {one.framework for one in trace.calls if one.compiled and one.keeps is not False}
+        for row in trace.rows_of(DebugSettings):
+            for framework in used & row.caches.keys():
+                ours = variables.get(owners[framework].variable)
+                folder = row.caches[framework]
+                if ours is None or os.path.realpath(folder) != os.path.realpath(ours):
+                    found.append(owners[framework].name)
     return found
 
 
@@ -357,15 +428,18 @@ def _evidence(
     """Return what is known of a cache, by its files and by what its framework has told."""
     before, after = (one[owner] for one in listed)
     n_hits = sum(one.hit for one in calls)
-    n_new = len(calls) - n_hits
     new_files = after.new_since(before)
+    n_new = len(calls) - n_hits
+    if owner == "jax":  # a process that is not watched tells of its programs by their files
+        n_new = max(n_new, sum(one.endswith(_ENTRY) for one in after.sizes.keys() - before.sizes))
     counts: dict[str, Any] = {
-        "requests": len(calls),
+        "requests": n_hits + n_new,
         "hits": n_hits,
         "misses": n_new,
         "compiles": n_new,
+        "bypasses": 0,
+        "writes": n_new if new_files else 0,
     }
-    counts |= {"bypasses": 0, "writes": n_new if new_files else 0}
     known = owner in {one.name for one in modes.readable().values()}
     reasons = {} if known else dict.fromkeys(counts, because("not_told", by=owner))
     return CacheEvidence(
@@ -410,6 +484,6 @@ def _parts(trace: ProcessTrace, spawned_s: float, whole_s: float) -> StartParts:
 def _limitations(starts: Sequence[CommandStart]) -> list[Reason]:
     owners = dict.fromkeys(one.owner for start in starts for one in start.evidence)
     found = [because(code) for code in ("command_watched", "command_pages", "command_home")]
-    if not owners:
+    if not owners and all(one.judgement is None or one.judgement.proved for one in starts):
         found.append(because("command_cache_unknown"))
     return distinct([*found, *modes.limitations(owners)])

@@ -37,8 +37,9 @@ if TYPE_CHECKING:
 _LOOKS_S = 0.002
 """Between two looks at a port, an address or a file."""
 _CHUNK_BYTES, _KEPT_BYTES, _TAIL_BYTES = 1 << 16, 1 << 20, 1 << 14
-_READS_S, _STOPS_S = 5.0, 10.0
-"""Time for the last of its output, and for a command to end by itself when it was asked to."""
+_READS_S, _STOPS_S, _ENDS_S = 5.0, 10.0, 1.0
+"""Time for the last of its output, for a command to end when it was asked to, and for what it has
+started to end with it."""
 _ANSWERS_S, _PATIENCE_S = 1.0, 300.0
 """For an answer: before it is ready, and of a request that is timed."""
 _WELL = range(200, 400)
@@ -110,6 +111,8 @@ class Ready:
 
 def _place(address: str) -> tuple[str, int] | None:
     """Return host and port of an address; ``None``: it has none, or asks for no HTTP."""
+    if not address.isascii() or not address.isprintable() or " " in address:
+        return None
     try:
         parts = urlsplit(address)
         port = parts.port or _PORTS[parts.scheme]
@@ -123,22 +126,26 @@ _PORTS = {"http": 80, "https": 443, "tcp": 0}
 
 def _is_open(place: tuple[str, int]) -> bool:
     try:
-        with socket.create_connection(place, _ANSWERS_S):
-            return True
-    except OSError:
+        with socket.create_connection(place, _ANSWERS_S) as made:
+            # Where nobody listens, the kernel may connect a port with itself.
+            return bool(made.getsockname() != made.getpeername())
+    except (OSError, ValueError):
         return False
 
 
-def _status(url: str, patience_s: float = _ANSWERS_S) -> int | None:
-    """Return the status of an answer, read to its end; ``None``: there is none."""
+def _status(url: str, patience_s: float = _ANSWERS_S, *, whole: bool = False) -> int | None:
+    """Return the status of an answer; ``None``: there is none. ``whole``: read to its end."""
+    ends_s = time.perf_counter() + patience_s
     parts = urlsplit(url)
     kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
     connection = kind(parts.hostname or "", parts.port, timeout=patience_s)
     try:
         connection.request("GET", (parts.path or "/") + (f"?{parts.query}" if parts.query else ""))
         answer = connection.getresponse()
-        answer.read()
-    except (OSError, http.client.HTTPException):
+        while whole and answer.read1(_CHUNK_BYTES):
+            if time.perf_counter() > ends_s:
+                return None
+    except (OSError, ValueError, http.client.HTTPException):
         return None
     finally:
         connection.close()
@@ -165,6 +172,8 @@ class CommandProcess:
     """Its last output; a thread reads it all the time, so that no full pipe holds it up."""
     _prints: bool = True
     _ended: Ended | None = None
+    ended_by_itself: bool = False
+    """Whether it had ended before it was asked to."""
     _notes: list[Reason] = field(default_factory=list)
     _killed: bool = False
 
@@ -199,8 +208,11 @@ class CommandProcess:
 
     @property
     def output_tail(self) -> str:
-        """What it printed last."""
-        return self._printed[-_TAIL_BYTES:].decode(errors="replace")
+        """The last whole lines of what it printed."""
+        tail = self._printed[-_TAIL_BYTES:]
+        if len(self._printed) > len(tail):  # of a secret that was cut, nobody would know the rest
+            tail = tail.partition(b"\n")[2]
+        return tail.decode(errors="replace")
 
     def until(self, ready: Ready, timeout_s: float) -> float:
         """Wait until it is ready; return the seconds since its start.
@@ -255,10 +267,12 @@ class CommandProcess:
 
     def stop(self, number: signal.Signals) -> Ended:
         """Ask it to end by a signal, and wait for that; kill it where it does not."""
-        if self._ended is not None:
-            return self._ended
+        if self._ended is not None or self._wait(0.0):
+            self.ended_by_itself = True
+            return self.wait()
         with suppress(ProcessLookupError):
-            os.kill(self.pid, number)
+            # A shell does not hand on what it is sent.
+            (os.killpg if argv(self.command)[0] == "sh" else os.kill)(self.pid, number)
         ends_s = time.perf_counter() + _STOPS_S
         while (left_s := ends_s - time.perf_counter()) > 0:
             if self._wait(left_s):
@@ -281,7 +295,7 @@ class CommandProcess:
         _, status, _ = os.wait4(self.pid, 0)
         wall_s = time.perf_counter() - self.spawned_s
         code = self._process.returncode = os.waitstatus_to_exitcode(status)
-        if not self._killed and (left := _in_group(self.pid)):
+        if not self._killed and (left := self._left()):
             self._notes.append(because("processes_left", n_processes=left))
         with suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
@@ -292,6 +306,13 @@ class CommandProcess:
             os.close(number)
         self._ended = Ended(wall_s, code, self._notes)
         return self._ended
+
+    def _left(self) -> int:
+        """Return how many processes it has left, once those had a moment that end with it."""
+        ends_s = time.perf_counter() + _ENDS_S
+        while (left := _in_group(self.pid)) and time.perf_counter() < ends_s:
+            time.sleep(_LOOKS_S)
+        return left
 
 
 def _in_group(group: int) -> int:
@@ -310,7 +331,7 @@ def ask_http(url: str) -> float:
         ProcessFailedError: it was not answered, or with an error.
     """
     begin_s = time.perf_counter()
-    status = _status(url, _PATIENCE_S)
+    status = _status(url, _PATIENCE_S, whole=True)
     seconds = time.perf_counter() - begin_s
     if status not in _WELL:
         text = "nothing" if status is None else str(status)

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import fields
 
-from coldwarm.commands.figures import figures, savings, verdicts
+from coldwarm.commands.figures import MODES, figures, savings, verdicts
 from coldwarm.contracts import codec
 from coldwarm.contracts.commands import CommandBench
 from coldwarm.errors import ContractError, storage_error
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 _FILE = "commands.json"
@@ -51,6 +52,7 @@ def read(path: Path) -> CommandBench:
     path = path / _FILE if path.is_dir() else path
     found = codec.load_as(CommandBench, path)
     labels = [one.label for one in found.commands]
+    _refuse_other(found, labels, path)
     again = (
         figures(labels, found.starts),
         savings(labels, found.starts),
@@ -59,3 +61,15 @@ def read(path: Path) -> CommandBench:
     if again != (found.figures, found.savings, found.verdicts):
         raise ContractError(str(path), "its figures are not what its starts give")
     return found
+
+
+def _refuse_other(found: CommandBench, labels: Sequence[str], path: Path) -> None:
+    """Refuse what is the result of no measurement.
+
+    Raises:
+        ContractError: it has no commands, two of one label, or a start of another.
+    """
+    if not labels or len({*labels}) < len(labels):
+        raise ContractError(str(path), "has no commands, or two of one label")
+    if any(one.command not in labels or one.cache_mode not in MODES for one in found.starts):
+        raise ContractError(str(path), "has a start of another command, or in another cache mode")

@@ -15,6 +15,9 @@ program uses another cache than the one that was checked; ``not_kept``: compiled
 does not keep it, as what compiles quickly. Of several programs of a line the first of ``missed``,
 ``elsewhere``, ``not_kept``."""
 
+PackedOwner = Literal["inductor", "jax", "numba"]
+"""Whose programs a packed cache may hold."""
+
 
 class KeptEntry(Record, frozen=True, kw_only=True):
     """A compiled program in a cache, or a part of one."""
@@ -100,8 +103,8 @@ class CachePack(Record, frozen=True, kw_only=True):
 
     schema_version: Literal["coldwarm.cache_pack.v1"] = "coldwarm.cache_pack.v1"
     harness_version: str
-    frameworks: list[str]
-    """Owners of the programs in it: ``jax``, ``inductor``, ``numba``."""
+    frameworks: list[PackedOwner]
+    """Owners of the programs in it."""
     n_programs: Count
     """Files of programs."""
     files: list[PackedFile]

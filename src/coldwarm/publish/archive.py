@@ -84,7 +84,7 @@ class _Stream:
 
     def __init__(self, raw: BinaryIO, most_bytes: int) -> None:
         """Read from a file."""
-        self._raw, self._left = raw, most_bytes
+        self._raw, self._most, self._left = raw, most_bytes, most_bytes
         self._member = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
         self._n_bytes = self._ends_at = 0
         """Bytes read, and those up to the last one that is not zero."""
@@ -104,7 +104,7 @@ class _Stream:
             data += self._member.decompress(packed, size - len(data))
         self._left -= len(data)
         if self._left < 0:
-            raise _ArchiveError(because("archive_too_large", limit_bytes=_MOST_BYTES_UNPACKED))
+            raise _ArchiveError(because("archive_too_large", limit_bytes=self._most))
         if full := data.rstrip(b"\0"):
             self._ends_at = self._n_bytes + len(full)
         self._n_bytes += len(data)
