@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
 from coldwarm.doctor.source_code import SourceFiles
@@ -105,3 +107,28 @@ def test_a_piece_of_a_program_that_prints_is_told_from_calls(body: str, *, print
     text = f"t0 = clock()\nfor x in xs:\n{body}print(clock() - t0)\n"
     last = text.count("\n")
     assert SourceFiles({"/a.py": text}).prints_between("/a.py", 1, last) == prints
+
+
+@pytest.mark.parametrize(
+    ("through", "n"),
+    [
+        ("range(5)", 5),
+        ("range(n)", 64),
+        ("range(2, n)", 62),
+        ("range(-1, 5)", 6),
+        ("range(0, n, 16)", 4),
+        ("range(n, 0, -1)", 64),
+        ("range(0, n, m)", None),
+        ("range(m, n)", 64),  # not more
+        ("enumerate(range(3, 8), 1)", 5),
+        ("enumerate(xs, 1)", None),
+        ("enumerate((a, b))", 2),
+        ("reversed(range(7))", 7),
+        ("(a, *xs)", None),
+    ],
+)
+def test_how_often_a_loop_turns(through: str, n: int | None) -> None:
+    text = f"n = 64\nfor k in {through}:\n    pass\n"
+    sources = SourceFiles({FILE: text})
+    (loop,) = (one for one in sources.nodes(FILE) if isinstance(one, ast.For))
+    assert sources.turns(FILE, loop) == n

@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from tests.started import coldwarm
 
 from coldwarm.contracts import codec
 from coldwarm.contracts.history import HistoryFigure, HistoryRun
+from coldwarm.history import store
+from coldwarm.runner import recompute
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -219,6 +222,52 @@ def test_runs_that_are_gone_or_new_are_known(tmp_path: Path) -> None:
     shutil.rmtree(next((folder / "runs").iterdir()))
     made(folder, series(3), machine="c" * 12)
     assert len(told("query", folder)["rows"]) == 14
+
+
+def test_figures_that_were_written_anew_are_known(tmp_path: Path) -> None:
+    folder = made(tmp_path / "history", series(3))
+    told("query", folder)
+    path = next((folder / "runs").iterdir()) / "figures.json"
+    path.write_text(path.read_text("utf-8").replace("jax_fit", "other_fit"), encoding="utf-8")
+    cases = [one["figure"]["case"] for one in told("query", folder)["rows"]]
+    assert sorted(cases) == ["jax_fit", "jax_fit", "other_fit"]
+
+
+def test_other_processors_are_no_other_figure(result: Path) -> None:
+    (case, *_) = recompute.read(result).cases.values()
+    setups = {
+        figure.setup
+        for affinity in ([0], [5])
+        for figure in store.figures(
+            [replace(case, protocol=replace(case.protocol, affinity=affinity))]
+        )
+    }
+    assert len(setups) == 1
+
+
+def test_an_error_is_of_the_confidence_of_its_bounds() -> None:
+    confidence = np.array([0.95, 0.99, 0.5, math.nan, 1.0])
+    away = np.array([1.959964, 2.575829, 1.0, 1.0, 1.0]) * 0.1
+    found = store.errors_of(np.exp(-away), np.exp(away), confidence)
+    np.testing.assert_allclose(found, [0.1, 0.1, 0.0, 0.0, 0.0], rtol=1e-6)
+    assert store.errors_of(*np.empty((3, 0))).shape == (0,)
+
+
+def test_a_wrong_date_is_told_where_it_stands(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    document: dict[str, Any] = {"results": [{"command": "start", "times": [0.17, 0.18]}]}
+    path.write_text(json.dumps(document), encoding="utf-8")
+    line = ("history", "add", path, "--to", tmp_path / "history")
+    for date in ("tomorrow", "0001-01-01T00:00+14:00"):
+        done = coldwarm(*line, "--date", date)
+        assert (done.returncode, "'--date'" in done.stderr) == (2, True), done.stderr
+        assert str(path) not in done.stderr
+    stats = {"fullname": "test_a", "stats": {"data": [0.1, 0.2]}}
+    document = {"machine_info": {}, "benchmarks": [stats], "datetime": "tomorrow"}
+    path.write_text(json.dumps(document), encoding="utf-8")
+    done = coldwarm(*line)
+    assert (done.returncode, str(path) in done.stderr) == (2, True), done.stderr
+    assert "'tomorrow', which is no date" in done.stderr
 
 
 def test_damaged_figures_are_told(tmp_path: Path) -> None:

@@ -53,6 +53,22 @@ def test_names_are_text(tmp_path: Path) -> None:
     assert "&lt;script&gt;alert(1)" in text
 
 
+def test_a_figure_lists_the_changes_of_its_own_setup(tmp_path: Path) -> None:
+    values = series(60, 0.1, 40)
+    folder = made(tmp_path / "history", values, setup=lambda place: "b" if place >= 20 else "a")
+    text = written(folder)
+    assert "1 change in 60 runs, 2 figures." in text
+    assert (text.count("<polyline"), text.count('class="v undecided"')) == (2, 1)
+
+
+def test_a_figure_without_a_value_has_no_chart(tmp_path: Path) -> None:
+    folder = made(tmp_path / "history", series(3), baseline=None, kind="memory")
+    for path in folder.glob("runs/*/figures.json"):
+        text = re.sub(r'"value": ?[\d.e-]+', '"value": 0.0', path.read_text("utf-8"))
+        path.write_text(text, encoding="utf-8")
+    assert "<polyline" not in written(folder)
+
+
 def test_many_runs_share_places(tmp_path: Path) -> None:
     folder = made(tmp_path / "history", series(336))
     made(folder, series(336), machine="b" * 12)
@@ -80,6 +96,9 @@ def test_a_browser_zooms_and_leaves_cases_out(tmp_path: Path) -> None:
         chart = page.locator("section.case:not([hidden]) .runs svg")
         before = chart.get_attribute("viewBox")
         chart.hover()
+        wheel = "new WheelEvent('wheel', {deltaY: 9, cancelable: true})"
+        taken = chart.evaluate(f"(one) => !one.dispatchEvent({wheel})")
+        assert not taken, "the page scrolls, where all is shown"
         page.mouse.wheel(0, -100)
         page.wait_for_function(
             "(before) => document.querySelector('section.case:not([hidden]) .runs svg')"

@@ -28,6 +28,25 @@ def _command() -> None:
     """Have the commands of a history."""
 
 
+class _Date(click.ParamType[str]):
+    """A date, which becomes one in UTC."""
+
+    name = "date"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the date in UTC.
+
+        Raises:
+            BadParameter: it is none.
+        """
+        from coldwarm.history import store
+
+        try:
+            return store.utc(value)
+        except ValueError:
+            self.fail(f"{value!r:.40} is no date; write it as 2026-11-28T12:00", param, ctx)
+
+
 _FOLDER = click.argument("folder", metavar="HISTORY", type=_options.Input())
 
 
@@ -55,6 +74,7 @@ _FOLDER = click.argument("folder", metavar="HISTORY", type=_options.Input())
 )
 @click.option(
     "--date",
+    type=_Date(),
     metavar="DATE",
     help="When it was measured, if a file does not say: 2026-11-28T12:00.",
 )

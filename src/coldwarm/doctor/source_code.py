@@ -14,7 +14,7 @@ from collections import deque
 from contextlib import suppress
 from functools import cached_property
 from io import StringIO
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ _LOOPS = (
 )
 _REPEATING = {"reduce", "functools.reduce"}
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_AS_LONG = {"enumerate", "reversed"}
+"""Functions that give as many as they are given first."""
 
 
 class _File:
@@ -601,8 +603,8 @@ class SourceFiles:
         alone = sum(isinstance(one, ast.Call) for one in ast.walk(call)) == 1
         if not alone and called(call) != function:
             return set()
-        targets = {name for target in node.targets for name in _parts(target)}
-        return targets & {name for each in call.args for name in _parts(each)}
+        targets = {name for target in node.targets for name in parts_of(target)}
+        return targets & {name for each in call.args for name in parts_of(each)}
 
     def also_called(self, path: str) -> set[str]:
         """Return the variables and attributes of a file that get a second name somewhere."""
@@ -611,7 +613,7 @@ class SourceFiles:
             for one in self.nodes(path)
             if isinstance(one, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and one.value
         ]
-        return {name for one in values for name in _parts(one)}
+        return {name for one in values for name in parts_of(one)}
 
     def given(self, path: str, line: int, function: str) -> list[ast.expr]:
         """Return what a call of a function at a line is given by position.
@@ -735,22 +737,44 @@ class SourceFiles:
         return set(), []
 
     def turns(self, path: str, loop: ast.For | ast.comprehension) -> int | None:
-        """Return how many turns a loop has, as its file says; ``None``: it does not."""
-        if isinstance(loop.iter, (ast.Tuple, ast.List)):
-            return len(loop.iter.elts)
-        given = loop.iter.args[-1:] if isinstance(loop.iter, ast.Call) else []
-        values = list(given)
-        for one in given:
-            last = ast.unparse(one).rpartition(".")[2]
-            for node in self.nodes(path):
-                if isinstance(node, ast.Assign) and [last] == [*map(ast.unparse, node.targets)]:
-                    values.append(node.value)
-                elif isinstance(node, ast.arguments):
-                    named = node.args[len(node.args) - len(node.defaults) :]
-                    pairs = zip(named, node.defaults, strict=True)
-                    values += [value for argument, value in pairs if argument.arg == last]
-        found = [one.value for one in values if isinstance(one, ast.Constant)]
-        return max((one for one in found if isinstance(one, int)), default=None)
+        """Return how many turns a loop has, as its file says; ``None``: it does not.
+
+        Where the file says several, the most.
+        """
+        given = loop.iter
+        while isinstance(given, ast.Call) and called(given) in _AS_LONG and given.args:
+            given = given.args[0]
+        if isinstance(given, (ast.Tuple, ast.List)):
+            is_written = not any(isinstance(one, ast.Starred) for one in given.elts)
+            return len(given.elts) if is_written else None
+        if not isinstance(given, ast.Call) or not given.args:
+            return None
+        values = [self._whole_numbers(path, one) for one in given.args]
+        if called(given) != "range" or len(given.args) == 1:
+            return max(values[-1], default=None)
+        if len(given.args) == len(("start", "stop")) and not values[0]:
+            return max(values[1], default=None)  # not more than these, from no less than 0
+        ranges = [range(*one) for one in product(*values) if one[2:] != (0,)]
+        return max(map(len, ranges), default=None)
+
+    def _whole_numbers(self, path: str, node: ast.expr) -> list[int]:
+        """Return the whole numbers that something may be: as written, assigned, or by default."""
+        values, last = [node], ast.unparse(node).rpartition(".")[2]
+        for one in self.nodes(path):
+            if isinstance(one, ast.Assign) and [last] == [*map(ast.unparse, one.targets)]:
+                values.append(one.value)
+            elif isinstance(one, ast.arguments):
+                named = one.args[len(one.args) - len(one.defaults) :]
+                pairs = zip(named, one.defaults, strict=True)
+                values += [value for argument, value in pairs if argument.arg == last]
+        found: list[int] = []
+        for value in values:
+            match value:
+                case ast.Constant(value=int(number)):
+                    found.append(number)
+                case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(number))):
+                    found.append(-number)
+        return found
 
     def prints_between(self, path: str, first: int, last: int) -> bool:
         """Say whether a program prints something between two lines."""
@@ -802,12 +826,12 @@ def _header(node: Function) -> int:
     return node.body[0].lineno - 1
 
 
-def _parts(node: ast.AST) -> Iterator[str]:
+def parts_of(node: ast.AST) -> Iterator[str]:
     """Yield what stands there as a variable, an attribute or an item, in tuples too."""
     if isinstance(node, (ast.Tuple, ast.List)):
         for one in node.elts:
-            yield from _parts(one)
+            yield from parts_of(one)
     elif isinstance(node, ast.Starred):
-        yield from _parts(node.value)
+        yield from parts_of(node.value)
     elif isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
         yield ast.unparse(node)

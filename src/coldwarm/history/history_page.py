@@ -98,11 +98,12 @@ def _row(found: History, series: Series, changes: Sequence[HistoryChange]) -> di
     kept = held > 0
     logs, runs = np.log(held[kept]), series.runs[kept]
     if not len(logs):
-        return {"name": figure(series.metric), "now": units.MISSING, "drawn": None}
+        return {"name": figure(series.metric), "of": "", "now": units.MISSING, "drawn": None}
     drawn = _columns(logs)
     low, high = _extent(drawn)
     is_ratio = bool(np.any(~np.isnan(ratio)))
     places = {found.runs[run].run_id: at for at, run in enumerate(runs)}
+    own = [one for one in changes if one.after.run_id in places]  # others: of another setup
     return {
         "name": figure(series.metric),
         "of": f"ratio to {series.baseline}" if is_ratio else "",
@@ -120,10 +121,9 @@ def _row(found: History, series: Series, changes: Sequence[HistoryChange]) -> di
                 "x": round(_WIDTH * (places[one.after.run_id] / max(1, len(logs) - 1)), 1),
                 "words": _change(one),
             }
-            for one in changes
-            if one.after.run_id in places
+            for one in own
         ],
-        "changes": [_change(one) for one in changes],
+        "changes": [_change(one) for one in own],
     }
 
 

@@ -18,10 +18,11 @@ import sqlite3
 import struct
 import time
 from collections import Counter
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -49,10 +50,8 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 _RUNS, _FIGURES, _RESULT, _INDEX = "runs", "figures.json", "result", "index.sqlite"
-_VERSION = 2
+_VERSION = 3
 """Of the index; another one is made anew."""
-_IN_95 = 1.96
-"""Standard errors from the middle to a bound at 95 %."""
 _TRUSTED = 0.9
 """Confidence of an interval below which it says nothing of its run's error."""
 _NUMBERS = ("value", "ratio", "low", "high", "confidence")
@@ -193,8 +192,9 @@ def _keep(path: Path) -> None:
 def _remove_stale(folder: Path) -> None:
     """Remove copies that were begun and never put in their place."""
     for one in folder.glob(".*"):
-        if time.time() - one.lstat().st_mtime > _STALE_S:
-            shutil.rmtree(one, ignore_errors=True)
+        with suppress(OSError):  # another process has removed it, or put it in its place
+            if time.time() - one.lstat().st_mtime > _STALE_S:
+                shutil.rmtree(one, ignore_errors=True)
 
 
 def _run_of(measured: Measured, commit: str | None) -> HistoryRun:
@@ -236,7 +236,7 @@ def run_at(
         run_id=run_id,
         started_at=started_at,
         commit=commit,
-        machine=_hash(machine),
+        machine=machine_of(environment),
         machine_name=", ".join(str(one) for one in machine if one),
         software=_software(environment),
         figures=figures,
@@ -281,18 +281,35 @@ def _date(text: str, path: str) -> str:
         UsageError: it is none.
     """
     try:
-        found = datetime.fromisoformat(text)
+        return utc(text)
     except ValueError:
         raise UsageError(
             f"{path} says that it was measured at {text!r}, which is no date"
         ) from None
+
+
+def utc(text: str) -> str:
+    """Return a date in UTC; one without a zone is taken to be so.
+
+    Raises:
+        ValueError: it is none.
+    """
+    found = datetime.fromisoformat(text)
     zoned = found if found.tzinfo else found.replace(tzinfo=UTC)
-    return zoned.astimezone(UTC).isoformat(timespec="seconds")
+    try:
+        return zoned.astimezone(UTC).isoformat(timespec="seconds")
+    except OverflowError as error:  # in the first year, or the last one
+        raise ValueError(str(error)) from None
 
 
 def _hash(value: object) -> str:
     told = json.dumps(value, sort_keys=True, default=str)
     return hashlib.sha256(told.encode()).hexdigest()[:_DIGITS]
+
+
+def machine_of(environment: Environment) -> str:
+    """Return the hash of a machine, as its runs have it."""
+    return _hash(_machine(environment))
 
 
 def _machine(environment: Environment) -> list[str]:
@@ -325,7 +342,7 @@ def figures(cases: Sequence[CaseResult]) -> Iterator[HistoryFigure]:
         judged = {one.metric: one for one in case.comparisons}
         for (metric, kind), value in values[case.case].items():
             figure = HistoryFigure(
-                case=case.case, metric=metric, kind=kind, value=value, setup=_hash(setup(case))
+                case=case.case, metric=metric, kind=kind, value=value, setup=_setup(case)
             )
             theirs = values[reference].get((metric, kind), 0.0) if reference else 0.0
             if reference is None or kind == "memory" or not theirs:
@@ -334,6 +351,15 @@ def figures(cases: Sequence[CaseResult]) -> Iterator[HistoryFigure]:
                 yield replace(figure, baseline=reference)
             else:
                 yield _held_against(figure, reference, value / theirs, judged.get(metric))
+
+
+def _setup(case: CaseResult) -> str:
+    """Return a hash of what figures of one name have in common, on whichever machine.
+
+    Which processors were used is left out: other machines have others, and how many there are is
+    part of what tells machines apart.
+    """
+    return _hash({name: value for name, value in setup(case).items() if name != "affinity"})
 
 
 def _held_against(
@@ -349,9 +375,13 @@ def _held_against(
 
 def errors_of(low: Floats, high: Floats, confidence: Floats) -> Floats:
     """Return the standard errors of ratios' logarithms; 0: the run does not tell."""
-    surely = (confidence >= _TRUSTED) & (low > 0) & (high > 0)
+    surely = (confidence >= _TRUSTED) & (confidence < 1) & (low > 0) & (high > 0)
     bounds = np.where(surely, high, 1.0), np.where(surely, low, 1.0)
-    return (np.log(bounds[0]) - np.log(bounds[1])) / (2 * _IN_95)
+    known, places = np.unique(np.where(surely, confidence, _TRUSTED), return_inverse=True)
+    # Standard errors from the middle to a bound.
+    away = np.array([-NormalDist().inv_cdf((1 - one) / 2) for one in known.tolist()])
+    errors: Floats = (np.log(bounds[0]) - np.log(bounds[1])) / (2 * away[places])
+    return errors
 
 
 def prune(folder: Path, keep: int) -> int:
@@ -431,26 +461,32 @@ def _asked(folder: Path, ask: Callable[[sqlite3.Connection], _T]) -> _T:
         try:
             with closing(sqlite3.connect(place)) as index:
                 _bring_up(index, folder)
-                return ask(index)
+                found = ask(index)  # before another process can make it anew
+                index.execute("COMMIT")
+                return found
         except (sqlite3.OperationalError, sqlite3.IntegrityError):
             continue
         except (sqlite3.DatabaseError, ValueError, KeyError, IndexError):
             for name in (path, path.with_name(f"{_INDEX}-journal")):
-                name.unlink(missing_ok=True)
+                with suppress(OSError):
+                    name.unlink()
     raise StorageError(f"{path} cannot be read, and no index can be made in memory")
 
 
 _KEY = 'machine, "case", metric, kind, baseline, setup'
+_OF_FOLDER = "folder TEXT UNIQUE, mtime INTEGER, size INTEGER"
 _OF_RUN = "run_id, started_at, commit_of, machine, machine_name, software"
 _TABLES = {
-    "run": f"number INTEGER PRIMARY KEY, folder TEXT UNIQUE, {_OF_RUN}",
+    "run": f"number INTEGER PRIMARY KEY, {_OF_FOLDER}, {_OF_RUN}",
     "series": f"number INTEGER PRIMARY KEY, {_KEY}, UNIQUE ({_KEY})",
     "part": "series INTEGER, place INTEGER, figures BLOB, PRIMARY KEY (series, place)",
 }
 
 
 def _bring_up(index: sqlite3.Connection, folder: Path) -> None:
-    """Bring an index up to date with the runs that are there; made anew where one is gone.
+    """Bring an index up to date with the runs that are there, in a transaction that stays open.
+
+    It is made anew where a run is gone, or has other figures than before.
 
     Raises:
         ContractError: the figures of a run are damaged.
@@ -459,31 +495,51 @@ def _bring_up(index: sqlite3.Connection, folder: Path) -> None:
     index.isolation_level = None
     index.execute("BEGIN IMMEDIATE")
     (version,) = index.execute("PRAGMA user_version").fetchone()
-    there = {one.name: one for one in _runs(folder)}
-    known: set[str] = set()
+    there = {one.name: _stamp(one / _FIGURES) for one in _runs(folder)}
+    known: dict[str, _Stamp] = {}
     if version == _VERSION:
-        known = {name for (name,) in index.execute("SELECT folder FROM run")}
-    if version != _VERSION or known - there.keys():
-        known = set()
+        stamps = index.execute("SELECT folder, mtime, size FROM run")
+        known = {name: _Stamp(*told) for name, *told in stamps}
+    if version != _VERSION or known.items() - there.items():
+        known = {}
         for table, columns in _TABLES.items():
             index.execute(f"DROP TABLE IF EXISTS {table}")
             index.execute(f"CREATE TABLE {table} ({columns})")
         index.execute(f"PRAGMA user_version = {_VERSION}")
     added: dict[tuple[str, ...], bytearray] = {}
-    for name in sorted(there.keys() - known):
-        _insert(index, name, codec.load_as(HistoryRun, there[name] / _FIGURES), added)
+    for name in sorted(there.keys() - known.keys()):
+        run = codec.load_as(HistoryRun, folder / _RUNS / name / _FIGURES)
+        _insert(index, (name, *there[name]), run, added)
     for key, figures in added.items():
         _append(index, key, figures)
-    index.execute("COMMIT")
+
+
+class _Stamp(NamedTuple):
+    """By which a file that was written anew is known."""
+
+    mtime_ns: int
+    size: int
+
+
+def _stamp(path: Path) -> _Stamp:
+    """Return the stamp of a file; zeros: it cannot be had, and whoever reads the file says so."""
+    try:
+        found = path.stat()
+    except OSError:
+        return _Stamp(0, 0)
+    return _Stamp(found.st_mtime_ns, found.st_size)
 
 
 def _insert(
-    index: sqlite3.Connection, folder: str, run: HistoryRun, added: dict[tuple[str, ...], bytearray]
+    index: sqlite3.Connection,
+    of_folder: tuple[str, int, int],
+    run: HistoryRun,
+    added: dict[tuple[str, ...], bytearray],
 ) -> None:
     """Insert a run, and put its figures to those that are added to their series."""
-    row = (folder, run.run_id, run.started_at, run.commit, run.machine, run.machine_name)
+    row = (*of_folder, run.run_id, run.started_at, run.commit, run.machine, run.machine_name)
     made = index.execute(
-        "INSERT INTO run VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)", (*row, json.dumps(run.software))
+        "INSERT INTO run VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, json.dumps(run.software))
     )
     for one in run.figures:
         key = run.machine, one.case, one.metric, one.kind, one.baseline or "", one.setup

@@ -344,7 +344,7 @@ class Transfers:
         self._count(slot, array)
 
     def to_device(self, code: "CodeType", offset: int, called: "Any", first: "Any") -> None:
-        """Count an array of the host that is sent, and whether it was sent before."""
+        """Count an array of the host that is sent; its bytes where it was sent before."""
         if type(first) is not self._numpy or self._tracing():
             return  # while tracing it becomes part of the program
         slot = self._places.at("transfer", code, offset, called)
@@ -357,7 +357,7 @@ class Transfers:
             if len(sent) >= _MOST_SENT:
                 sent.clear()
             sent[id(first)] = ref(first)
-        self._places.add(slot, 1, int(first.nbytes), again)
+        self._places.add(slot, 1, int(first.nbytes) if again else 0, again)
 
     def forget(self) -> None:
         """Begin anew: in a process that was forked."""

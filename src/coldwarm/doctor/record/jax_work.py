@@ -42,7 +42,8 @@ _SMALL_TURN, _FEW_PUT = 4096, 16
 """Most numbers of an array that a turn makes, and that it puts into one."""
 _ONE_HOT, _MANY_COLUMNS = "_one_hot", 256
 """How JAX calls what makes rows of zeros with one 1, and the fewest columns of such that matter."""
-_FORMS = {"convert_element_type", "reshape", "broadcast_in_dim", "transpose", "stop_gradient"}
+_FORMS = {"convert_element_type", "reshape", "broadcast_in_dim", "stop_gradient"}
+"""Operations after which rows of zeros with one 1 may still lie along the last axis."""
 _PUTS = {"scatter", "dynamic_update_slice"}
 
 
@@ -113,17 +114,20 @@ def _heavy(jaxpr: "Any") -> "list[Any]":
 
 
 def _picked(jaxpr: "Any") -> "list[Any]":
-    """Return the user's lines that multiply with ``jax.nn.one_hot``, with its rows and columns."""
+    """Return the user's lines that multiply with ``jax.nn.one_hot``, with its rows and columns.
+
+    Where the product goes along its columns, so that it picks a row for each of its rows.
+    """
     found: dict[Site, list[int]] = {}
     for program in programs(jaxpr):
         products = [one for one in program.eqns if one.primitive.name == "dot_general"]
         makers = {id(var): one for one in program.eqns for var in one.outvars} if products else {}
         for product in products:
-            for var in product.invars:
+            for var in _contracted_last(product):
                 made = makers.get(id(var))
-                while made is not None and made.primitive.name in _FORMS:
+                while made is not None and _keeps_last(made):
                     made = makers.get(id(made.invars[0]))
-                if made is None or made.params.get("name") != _ONE_HOT:
+                if made is None or not _makes_one_hot(made):
                     continue
                 site = _first(product.source_info.traceback)
                 shape = getattr(made.outvars[0].aval, "shape", ())
@@ -132,6 +136,42 @@ def _picked(jaxpr: "Any") -> "list[Any]":
                     numbers[0] += int(made.outvars[0].aval.size) // int(shape[-1])
                     numbers[1] = max(numbers[1], int(shape[-1]))
     return [[site, *numbers] for site, numbers in found.items()]
+
+
+def _contracted_last(product: "Any") -> "list[Any]":
+    """Return what a product goes through along the last axis alone; none where it has batches."""
+    contracted, batches = product.params["dimension_numbers"]
+    if any(map(len, batches)):
+        return []
+    return [
+        var
+        for var, axes in zip(product.invars, contracted, strict=True)
+        if tuple(axes) == (len(var.aval.shape) - 1,)
+    ]
+
+
+def _keeps_last(equation: "Any") -> bool:
+    """Say whether an operation gives an array another form, and leaves its last axis."""
+    if equation.primitive.name not in _FORMS:
+        return False
+    before = getattr(equation.invars[0].aval, "shape", ())
+    after = getattr(equation.outvars[0].aval, "shape", ())
+    if not before or not after or before[-1] != after[-1]:
+        return False
+    placed = equation.params.get("broadcast_dimensions")
+    return equation.params.get("dimensions") is None and (
+        placed is None or (len(placed) > 0 and placed[-1] == len(after) - 1)
+    )
+
+
+def _makes_one_hot(equation: "Any") -> bool:
+    """Say whether this is ``jax.nn.one_hot`` with its ones along the last axis."""
+    if equation.params.get("name") != _ONE_HOT or not equation.invars:
+        return False
+    rows = getattr(equation.invars[0].aval, "shape", None)
+    shape: tuple[int, ...] = getattr(equation.outvars[0].aval, "shape", ())
+    # Where it is as long as wide, its shape does not tell which axis was asked for.
+    return shape[:-1] == rows and shape[-1] not in shape[:-1]
 
 
 def _n_numbers(equation: "Any") -> int:

@@ -26,10 +26,15 @@ if TYPE_CHECKING:
 _REASONS = {
     "doctor_convolved": "{call} multiplies each of {n_numbers:# number} with a kernel of"
     " {n_kernel}; about {spent_s:time} were spent at this line",
+    "doctor_correlated": "{call} multiplies each of {n_numbers:# number} with a kernel of"
+    " {n_kernel}; about {spent_s:time} were spent at this line",
 }
 _ADVICE = {
-    "doctor_convolved": "scipy.signal.fftconvolve, or torch.fft: irfft(rfft(x, n) * rfft(kernel,"
-    " n), n), with the conjugate of the second for conv1d; sums are rounded in another order",
+    "doctor_convolved": "scipy.signal.fftconvolve with the same mode, or torch.fft: irfft(rfft(x,"
+    " n) * rfft(kernel, n), n), n at least len(x) + len(kernel) - 1, with the conjugate of the"
+    " second for conv1d; sums are rounded in another order",
+    "doctor_correlated": 'scipy.signal.correlate(..., method="fft") with the same mode; sums are'
+    " rounded in another order",
 }
 _CHANGES = {"direct-convolution": "convolve by FFT"}
 _LONG, _TIMES = 512, 4
@@ -39,6 +44,10 @@ _CALLS = {"torch": {"conv1d"}, "numpy": {"convolve", "correlate"}}
 """Functions that compute each product, by package."""
 _FORMS = {"unsqueeze", "squeeze", "view", "reshape", "contiguous", "flip", "float", "double"}
 _STRIDES = {"stride", "dilation", "groups"}
+_UNSTRIDED = 3
+"""Most arguments of ``conv1d`` by place: signal, kernel and bias, before the stride."""
+_FLOATS = {"torch": ("float32", "float64"), "numpy": ("float", "complex")}
+"""How the dtypes begin that an FFT computes as well; sums of integers are exact."""
 
 
 def _findings(trace: ProcessTrace) -> Iterator[Finding]:
@@ -52,8 +61,9 @@ def _findings(trace: ProcessTrace) -> Iterator[Finding]:
                 continue
             n, k = sizes
             if k >= _LONG and n >= _TIMES * k:
+                is_correlated = called(call) == "correlate"
                 says = because(
-                    "doctor_convolved",
+                    "doctor_correlated" if is_correlated else "doctor_convolved",
                     call=ast.unparse(call.func),
                     n_numbers=n,
                     n_kernel=k,
@@ -74,7 +84,7 @@ def _sizes(trace: ProcessTrace, seen: SizedLine, call: ast.Call) -> tuple[int, i
         return None
     if not _is_of(trace, seen.site.path, owner, package):
         return None
-    if {one.arg for one in call.keywords} & _STRIDES:
+    if {one.arg for one in call.keywords} & _STRIDES or _may_stride(call, package):
         return None
     arrays = [seen.held.get(ast.unparse(_bare(one))) for one in call.args[:2]]
     known = [one for one in arrays if one is not None and _is_line(one, package)]
@@ -82,6 +92,13 @@ def _sizes(trace: ProcessTrace, seen: SizedLine, call: ast.Call) -> tuple[int, i
         return None
     n, k = (one.shape[-1] for one in known)
     return (n, k) if package == "torch" else (max(n, k), min(n, k))
+
+
+def _may_stride(call: ast.Call, package: str) -> bool:
+    """Say whether a call may be given a stride by place, or by what it unpacks."""
+    is_unpacked = any(isinstance(one, ast.Starred) for one in call.args)
+    is_named = all(one.arg is not None for one in call.keywords)
+    return package == "torch" and (len(call.args) > _UNSTRIDED or is_unpacked or not is_named)
 
 
 def _is_of(trace: ProcessTrace, path: str, owner: str, package: str) -> bool:
@@ -95,9 +112,9 @@ def _is_of(trace: ProcessTrace, path: str, owner: str, package: str) -> bool:
 
 
 def _is_line(array: HeldArray, package: str) -> bool:
-    """Say whether an array is of this package, and has hardly more than one row."""
+    """Say whether an array is of this package, of floats, and has hardly more than one row."""
     is_flat = bool(array.shape) and prod(array.shape[:-1]) <= _FEW_CHANNELS
-    return array.package == package and is_flat
+    return array.package == package and is_flat and array.dtype.startswith(_FLOATS[package])
 
 
 def _bare(node: ast.expr) -> ast.expr:

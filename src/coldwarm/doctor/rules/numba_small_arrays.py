@@ -52,6 +52,18 @@ _FEW_ROWS = 4
 _MAKERS = {"zeros", "empty", "ones", "full", "array", "zeros_like", "empty_like"}
 _LOOPS = (ast.For, ast.While)
 _NUMPY = {"np", "numpy"}
+_ELEMENTWISE = frozenset(
+    (
+        *("abs", "absolute", "fabs", "sign", "sqrt", "square", "power", "hypot", "copysign"),
+        *("exp", "expm1", "exp2", "log", "log1p", "log2", "log10", "floor", "ceil", "rint"),
+        *("sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "sinh", "cosh", "tanh"),
+        *("minimum", "maximum", "mod", "isnan", "isfinite", "deg2rad", "rad2deg"),
+        *("float32", "float64", "int32", "int64"),
+    )
+)
+"""Functions of NumPy's that compute each number by itself."""
+_OF_NUMBERS = {"abs", "min", "max", "int", "float", "round", "len"}
+"""Functions of Python's that take no longer than that."""
 _TO_NUMBERS = {"sum", "dot", "norm", "max", "min", "mean", "prod", "any", "all", "vdot"}
 """Functions of NumPy's that make one number of an array."""
 
@@ -100,14 +112,7 @@ def _in_called(trace: ProcessTrace, done: set[int]) -> Iterator[Finding]:
         deepest = [one for one, depth in depths.items() if depth == max(depths.values())]
         names = {called(one) for loop in deepest for one in ast.walk(loop) if _is_call(one)}
         for path, inner in _reached(trace, call.function.path or "", function):
-            made = [
-                node
-                for node in ast.walk(inner)
-                if _is_call(node)
-                and called(node) in _MAKERS
-                and ast.unparse(node.func).partition(".")[0] in _NUMPY
-                and _constant(node)
-            ]
+            made = _given_back(inner) if _does_little(inner) else []
             is_short = not dict(loops(inner, 0)) and len(inner.body) <= _SHORT
             if inner.name in names and is_short and made and id(inner) not in done:
                 done.add(id(inner))
@@ -123,6 +128,54 @@ def _in_called(trace: ProcessTrace, done: set[int]) -> Iterator[Finding]:
                 yield trace.finding(
                     "numba-small-arrays", site, says, framework="numba", no_figure=figure
                 )
+
+
+def _does_little(function: Function) -> bool:
+    """Say whether a function calls nothing that may take longer than to make a small array."""
+    for statement in function.body:
+        for node in ast.walk(statement):
+            if not _is_call(node):
+                continue
+            owner, _, name = ast.unparse(node.func).rpartition(".")
+            is_known = (
+                (
+                    owner in _NUMPY
+                    and (name in _ELEMENTWISE or (name in _MAKERS and _constant(node)))
+                )
+                or owner == "math"
+                or (not owner and name in _OF_NUMBERS)
+            )
+            if not is_known:
+                return False
+    return True
+
+
+def _given_back(function: Function) -> list[ast.Call]:
+    """Return the small arrays that a function makes and returns, on each of its ways out."""
+    made: dict[str, ast.Call] = {}
+    found: list[ast.Call] = []
+    nodes = list(ast.walk(function))
+    for node in nodes:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as value) if _is_small(
+                value
+            ):
+                made[name] = value
+    for node in nodes:
+        if isinstance(node, ast.Return):
+            parts = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+            calls = [made.get(one.id) if isinstance(one, ast.Name) else one for one in parts]
+            small = [one for one in calls if isinstance(one, ast.Call) and _is_small(one)]
+            if not small:
+                return []
+            found += small
+    return found
+
+
+def _is_small(call: ast.Call) -> bool:
+    """Say whether a call makes a small array of NumPy's."""
+    owner, _, name = ast.unparse(call.func).rpartition(".")
+    return owner in _NUMPY and name in _MAKERS and bool(_constant(call))
 
 
 def _is_call(node: ast.AST) -> TypeGuard[ast.Call]:

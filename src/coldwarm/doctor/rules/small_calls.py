@@ -114,6 +114,8 @@ _STENCIL = "numba.StencilFunc.__call__"
 _LOW_LEVEL = {"quad", "nquad", "dblquad", "tplquad", "generic_filter", "generic_filter1d"}
 """Functions of SciPy's that take a function as an address."""
 _JOINS = {"stack", "cat", "concat", "vstack"}
+_COLLATES, _AT_COLLATE = "collate", 6
+"""Part of the name of a function that a ``DataLoader`` is given for its batches, and its place."""
 _MAKERS = {"tensor", "as_tensor", "FloatTensor", "LongTensor", "DoubleTensor"}
 
 
@@ -566,9 +568,48 @@ def _stacked(trace: ProcessTrace, site: SourceLine) -> str | None:
             and isinstance(parts.elt, (ast.Attribute, ast.Subscript))
             and isinstance(parts.elt.value, ast.Name)
             and parts.elt.value.id == ast.unparse(parts.generators[0].target)
+            and not _is_collated(trace, site, parts.generators[0].iter)
         ):
             return ast.unparse(one.func)
     return None
+
+
+def _is_collated(trace: ProcessTrace, site: SourceLine, given: ast.expr) -> bool:
+    """Say whether these are the items that a data loader gives a function of the program's.
+
+    It gives them one by one, so that to put them together is what the function is for.
+    """
+    names: set[str] = set()
+    for path in trace.sources.paths:
+        for node in trace.sources.nodes(path):
+            for value in _collating(node):
+                if any(one is given for one in ast.walk(value)):  # of a lambda
+                    return True
+                names |= {one.rpartition(".")[2] for one in _names(value)}
+    for function in trace.sources.functions_around(site.path, site.line):
+        own = {one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)}
+        made = {one for one in _stored(list(ast.walk(function))) if "." not in one}
+        called_by = {function.name, *_classes_around(trace, site)}
+        is_so = any(one in names or _COLLATES in one.lower() for one in called_by)
+        if is_so and _names(given) & (own | made):
+            return True
+    return False
+
+
+def _collating(node: ast.AST) -> list[ast.expr]:
+    """Return what a call gives as the function that puts items together."""
+    if not isinstance(node, ast.Call):
+        return []
+    placed = node.args[_AT_COLLATE : _AT_COLLATE + 1] if called(node) == "DataLoader" else []
+    return placed + [one.value for one in node.keywords if _COLLATES in (one.arg or "").lower()]
+
+
+def _classes_around(trace: ProcessTrace, site: SourceLine) -> list[str]:
+    return [
+        node.name
+        for node in trace.sources.nodes(site.path)
+        if isinstance(node, ast.ClassDef) and node.lineno <= site.line <= (node.end_lineno or 0)
+    ]
 
 
 def _made_of(trace: ProcessTrace, site: SourceLine) -> ast.expr | None:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 
 _REASONS = {
-    "doctor_transfers": "{call} sent {n_transfers:# array} from the host, {sent_bytes:size} in all",
+    "doctor_transfers": "{call} sent {n_transfers:# array} from the host again,"
+    " {sent_bytes:size} in all",
 }
 _CHANGES = {
     "device-transfer-in-loop": "send it once before the loop, with jax.device_put",
@@ -27,7 +28,7 @@ _FEWEST = 5
 _LARGE_BYTES = 2**16
 """Least size of an array that is given to a compiled function as the host has it."""
 _FEWEST_BYTES, _MOST_SMALL = 2**20, 1000
-"""Least bytes that a line sends in all, to be reported; or as many arrays, however small."""
+"""Least bytes that a line sends again, to be reported; or as many arrays, however small."""
 _BYTES_S, _EACH_S, _LITTLE_SHARE = 2e9, 5e-5, 0.01
 """Bytes that are sent in a second, and what each sending takes besides; and the share of the run
 that is little."""
@@ -36,20 +37,20 @@ that is little."""
 def _findings(trace: ProcessTrace) -> Iterator[Finding]:
     """Name each line that sends the same array again and again."""
     for place in trace.places_of("transfer"):
-        n, n_bytes, n_again = place.counts[:3]
+        _, n_bytes, n_again = place.counts[:3]  # the bytes of what was sent again
         if not trace.in_loop(place.stack):
             continue
-        is_much = n_bytes >= _FEWEST_BYTES or n >= _MOST_SMALL
-        if n_again >= _FEWEST and is_much and _takes_long(trace, n, n_bytes):
-            yield _finding(trace, place.site, place.name, n_again + 1, n_bytes)
+        is_much = n_bytes >= _FEWEST_BYTES or n_again >= _MOST_SMALL
+        if n_again >= _FEWEST and is_much and _takes_long(trace, n_again, n_bytes):
+            yield _finding(trace, place.site, place.name, n_again, n_bytes)
     done: set[SourceLine] = set()
     for call in trace.calls:
         if call.site is None or not call.from_host or call.framework != "jax":
             continue
         for stack in trace.stacks_of(call):
             site = stack[0]
-            n = trace.n_calls(site, call.short_name)
-            if site in done or n <= _FEWEST:
+            n = trace.n_calls(site, call.short_name) - 1  # the first has to be sent
+            if site in done or n < _FEWEST:
                 continue
             n_bytes = _sent_bytes(trace, call, stack)
             if n_bytes and _takes_long(trace, n, n_bytes * n):

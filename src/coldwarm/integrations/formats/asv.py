@@ -304,7 +304,7 @@ def _of_benchmark(
     """
     kind = _kind(name)
     results, samples = (row.get(key) or [] for key in ("result", "samples"))
-    sets = [" ".join(map(str, one)) for one in product(*(row.get("params") or []))]
+    sets = [", ".join(map(str, one)) for one in product(*(row.get("params") or []))]
     for at, value in enumerate(results):
         told = f"{name}({sets[at]})" if at < len(sets) and sets[at] else name
         seen = samples[at] if at < len(samples) and samples[at] else [value]

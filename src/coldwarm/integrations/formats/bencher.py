@@ -11,7 +11,7 @@ import msgspec
 
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import Benchmarks, BenchmarkSamples
-from coldwarm.integrations.formats import DocumentPart, Reader, TimeS, plain
+from coldwarm.integrations.formats import Amount, DocumentPart, Reader, TimeS, plain
 
 if TYPE_CHECKING:
     from coldwarm.contracts.reasons import Reason
@@ -22,7 +22,8 @@ _LATENCY = "latency"
 
 
 class _Measure(DocumentPart, frozen=True, kw_only=True):
-    value: TimeS
+    value: Amount
+    """Nanoseconds."""
 
 
 def _is_mine(document: dict[str, Any]) -> bool:
@@ -51,9 +52,10 @@ def _benchmark(opened: Opened, name: str, measures: dict[str, Any]) -> Benchmark
         return because("unit_elsewhere", unit=plain(", ".join(measures)))
     try:
         found = msgspec.convert(measures[_LATENCY], _Measure)
+        time_s = msgspec.convert(found.value / 1e9, TimeS)
     except msgspec.ValidationError as error:
         raise opened.fault(f"{plain(name)}, {_LATENCY}: {error}") from None
-    return BenchmarkSamples("warm", ((found.value / 1e9,),))
+    return BenchmarkSamples("warm", ((time_s,),))
 
 
 READER = Reader(tool=_TOOL, is_mine=_is_mine, benchmarks=_benchmarks)

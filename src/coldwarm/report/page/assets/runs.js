@@ -4,8 +4,9 @@
 function makeZoom(chart) {
   const [, , whole, height] = chart.getAttribute("viewBox").split(" ").map(Number);
   chart.addEventListener("wheel", (event) => {
-    event.preventDefault();
     const [left, , width] = chart.getAttribute("viewBox").split(" ").map(Number);
+    if (event.deltaY > 0 && width >= whole) return; // all is shown: the page scrolls
+    event.preventDefault();
     const share = event.offsetX / chart.clientWidth;
     const next = Math.min(whole, Math.max(whole / 100, width * (event.deltaY > 0 ? 1.25 : 0.8)));
     const begin = Math.min(whole - next, Math.max(0, left + share * (width - next)));
