@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-import resource
 import signal
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.history.test_history import made, series, told
 from tests.started import coldwarm
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 
@@ -34,14 +34,12 @@ def files(folder: Path, n: int) -> list[Path]:
     return written
 
 
-def add(results: list[Path], folder: Path, **how: Any) -> subprocess.Popen[str]:
-    line = [sys.executable, "-m", "coldwarm", "history", "add", *map(str, results)]
+def add(
+    results: list[Path], folder: Path, python: Sequence[str] = (sys.executable,)
+) -> subprocess.Popen[str]:
+    line = [*python, "-m", "coldwarm", "history", "add", *map(str, results)]
     return subprocess.Popen(
-        [*line, "--to", str(folder)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        **how,
+        [*line, "--to", str(folder)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
 
 
@@ -78,12 +76,16 @@ def test_a_killed_addition_leaves_whole_runs_and_goes_on(tmp_path: Path) -> None
     assert coldwarm("history", "check", folder).returncode == 0
 
 
-def limited(n_bytes: int) -> Any:
-    def limit() -> None:
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, n_bytes))
+LIMITED = """
+import os, resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), int(sys.argv[1])))
+os.execv(sys.executable, [sys.executable, *sys.argv[2:]])
+"""
+"""Python that takes another one's place, with files of so many bytes at most."""
 
-    return limit
+
+def limited(n_bytes: int) -> list[str]:
+    return [sys.executable, "-c", LIMITED, str(n_bytes)]
 
 
 @pytest.mark.parametrize("n_bytes", [0, 1000, 9000])
@@ -93,7 +95,7 @@ def test_a_full_disk_is_told_in_one_line(tmp_path: Path, n_bytes: int) -> None:
     first.communicate()
     assert first.returncode == 0
     before = whole(folder)
-    running = add(results, folder, preexec_fn=limited(n_bytes))
+    running = add(results, folder, limited(n_bytes))
     _, err = running.communicate()
     assert (running.returncode, len(err.splitlines())) == (3, 1), err
     assert "cannot be written" in err
@@ -104,12 +106,11 @@ def test_a_full_disk_is_told_in_one_line(tmp_path: Path, n_bytes: int) -> None:
 
 def test_a_history_without_room_for_an_index_is_read(tmp_path: Path) -> None:
     folder = made(tmp_path / "history", series(40, 0.1, 30))
-    line = [sys.executable, "-m", "coldwarm", "history", "check", str(folder), "--format", "json"]
+    line = [*limited(0), "-m", "coldwarm", "history", "check", str(folder), "--format", "json"]
     done = subprocess.run(
         line,
         capture_output=True,
         text=True,
         check=True,
-        preexec_fn=limited(0),
     )
     assert len(json.loads(done.stdout)["changes"]) == 1
