@@ -80,6 +80,8 @@ class Looks:
         ended.acquire()
         self._locks = wakes, ended
         _thread.start_new_thread(self._look_on, (wakes, ended))
+        # It has begun before the program does, which may leave it no memory to begin with.
+        ended.acquire(timeout=_LONGEST_WAIT_S)
 
     def end(self) -> None:
         """Look no more, and write what was seen."""
@@ -105,8 +107,9 @@ class Looks:
         self._places.clear()
 
     def _look_on(self, wakes: "Any", ended: "Any") -> None:
-        self._native = _thread.get_native_id()
         try:
+            self._native = _thread.get_native_id()
+            ended.release()
             # A signal is to interrupt what the program waits for, not this thread.
             _signal.pthread_sigmask(_signal.SIG_BLOCK, _signal.valid_signals())
             last_s = self._from_s = _now_s()
@@ -120,7 +123,10 @@ class Looks:
                     self._write(now_s)
             self._write(last_s)
         except Exception as error:
-            failed(self._journal, error)
+            try:
+                failed(self._journal, error)
+            except MemoryError:  # the program's, which is to see nothing of this
+                pass
         finally:
             ended.release()
 
