@@ -105,8 +105,8 @@ PROGRAMS = {
         import resource
         with open("/proc/self/statm") as file:
             now = int(file.read().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (now + 2**27, now + 2**27))
-        kept = bytearray(2**29)
+        resource.setrlimit(resource.RLIMIT_AS, (now + 2**25, now + 2**25))
+        kept = bytearray(2**28)
     """,
     "small files only": """
         import resource

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 _MANIFEST, _SIGNATURE, _FILES = "manifest.json", "manifest.json.sig", "cache"
 _MOST_BYTES, _MOST_MANIFEST_BYTES, _MOST_SIGNATURE_BYTES = 2**36, 2**26, 2**16
-_CHUNK_BYTES = 2**20
 _OWNERS: tuple[PackedOwner, ...] = get_args(PackedOwner)
 
 
@@ -56,8 +55,9 @@ def pack(folder: Path, target: Path, key: Path | None = None) -> CachePack:
     found = look(folder)
     refuse_empty(folder, found)
     files, n_left_out = _files(folder)
-    if len(files) + len((_MANIFEST, _SIGNATURE)) > storage.MOST_FILES:
-        text = f"{folder} has more than {storage.MOST_FILES - 2} files"
+    most = storage.MOST_FILES - len((_MANIFEST, _SIGNATURE))
+    if len(files) > most:
+        text = f"{folder} has more than {most} files"
         raise UsageError(f"{text}; pack a cache that has only what a program needs")
     owners = {one.owner for one in found.programs}
     made = CachePack(
@@ -135,11 +135,8 @@ def _walked(folder: Path) -> Iterator[Path]:
 
 
 def _sha256(path: Path) -> str:
-    digest = hashlib.sha256()
     with path.open("rb") as file:
-        while chunk := file.read(_CHUNK_BYTES):
-            digest.update(chunk)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def unpack(path: Path, folder: Path, key: Path | None = None) -> CachePack:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
 from coldwarm.cli import _options, _output
-from coldwarm.cli._commands import CommandGroup, Measuring, with_example
+from coldwarm.cli._commands import CommandGroup, Measuring, is_quiet, with_example
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from coldwarm.runner.functions.targets import Request
@@ -48,11 +50,7 @@ class _Date(click.ParamType[str]):
 
 
 _FOLDER = click.argument("folder", metavar="HISTORY", type=_options.Input())
-
-
-@_command.command("add", example="coldwarm history add out/mine --to history")
-@click.argument("results", nargs=-1, required=True, metavar="RESULT...", type=_options.Input())
-@click.option(
+_TO = click.option(
     "--to",
     "folder",
     required=True,
@@ -60,6 +58,18 @@ _FOLDER = click.argument("folder", metavar="HISTORY", type=_options.Input())
     metavar="HISTORY",
     help="Folder of the history. It is made if it is not there.",
 )
+_CASE = click.option("--case", "case", metavar="TEXT", help="Only cases with this in the name.")
+_METRIC = click.option(
+    "--metric",
+    "metric",
+    metavar="TEXT",
+    help="Only figures with this in the name, such as first or warm.",
+)
+
+
+@_command.command("add", example="coldwarm history add out/mine --to history")
+@click.argument("results", nargs=-1, required=True, metavar="RESULT...", type=_options.Input())
+@_TO
 @click.option(
     "--commit",
     metavar="REV",
@@ -124,13 +134,8 @@ def _add(
 
 @_command.command("query", example="coldwarm history query history --metric warm")
 @_FOLDER
-@click.option("--case", "case", metavar="TEXT", help="Only cases with this in the name.")
-@click.option(
-    "--metric",
-    "metric",
-    metavar="TEXT",
-    help="Only figures with this in the name, such as first or warm.",
-)
+@_CASE
+@_METRIC
 @click.option("--commit", metavar="REV", help="Only runs of this commit, or its first letters.")
 @click.option(
     "--newest",
@@ -166,8 +171,8 @@ def _query(
 
 @_command.command("pool", example="coldwarm history pool history --metric warm")
 @_FOLDER
-@click.option("--case", "case", metavar="TEXT", help="Only cases with this in the name.")
-@click.option("--metric", "metric", metavar="TEXT", help="Only figures with this in the name.")
+@_CASE
+@_METRIC
 @_options.output("json", "markdown")
 def _pool(folder: Path, case: str | None, metric: str | None, form: str) -> None:
     """Show figures over all machines of a history.
@@ -263,6 +268,17 @@ def _request(target: str, inputs: tuple[str, ...], cold: bool, warm: bool, **how
     return targets.Request(targets=(target,), inputs=inputs, options=options)
 
 
+@contextmanager
+def _benches(folder: Path) -> Iterator[Callable[[Request, str], Outcome]]:
+    """Give what benches a function into a part of a folder, and shows how far it is."""
+    from coldwarm.report.progress import open_progress
+    from coldwarm.report.shown import PlainConsole
+    from coldwarm.runner.functions import bench
+
+    with open_progress(PlainConsole(stderr=True, quiet=is_quiet())) as progress:
+        yield lambda asked, name: bench.run(asked, folder / name, listener=progress)
+
+
 @_command.command(
     "backfill",
     cls=Measuring,
@@ -270,14 +286,7 @@ def _request(target: str, inputs: tuple[str, ...], cold: bool, warm: bool, **how
 )
 @click.argument("target", metavar="TARGET")
 @click.argument("revisions", metavar="OLD..NEW")
-@click.option(
-    "--to",
-    "folder",
-    required=True,
-    type=_options.Output(file_okay=False),
-    metavar="HISTORY",
-    help="Folder of the history. It is made if it is not there.",
-)
+@_TO
 @_INPUTS
 @click.option(
     "--every",
@@ -319,24 +328,16 @@ def _backfill(
 
     TARGET is a function in a git repository, as for `coldwarm bench`. Every Nth commit of the range
     is measured beside the newest one, newest first; where two of them differ, so is the commit in
-    the middle between them. A commit that is in the history is not measured again, so that the same
-    command goes on later.
+    the middle between them. A commit that was measured on this machine, and is in the history, is
+    not measured again, so that the same command goes on later.
     """
-    from coldwarm.cli._commands import is_quiet
     from coldwarm.errors import ExitCode
     from coldwarm.history import backfill, history_document
-    from coldwarm.report.progress import open_progress
-    from coldwarm.report.shown import PlainConsole
-    from coldwarm.runner.functions import bench
 
     how = {"time_budget_s": budget_s, "threshold": threshold, "threads": threads}
     request = _request(target, inputs, cold=True, warm=True, timeout_s=timeout, **how)
     place = out or _options.new_directory("backfill")
-    with open_progress(PlainConsole(stderr=True, quiet=is_quiet())) as progress:
-
-        def measure(asked: Request, name: str) -> Outcome:
-            return bench.run(asked, place / name, listener=progress)
-
+    with _benches(place) as measure:
         found = backfill.backfill(request, revisions, folder, every, measure)
     _output.emit(form, found, lambda: history_document.backfilled(found))
     if found.interrupted:
@@ -395,22 +396,14 @@ def _bisect(
     one are measured side by side, then commits between them, each beside the good one. Printed is
     the first commit that has more than half of the change. A commit that fails is left out.
     """
-    from coldwarm.cli._commands import is_quiet
     from coldwarm.errors import ExitCode
     from coldwarm.history import bisect, history_document
-    from coldwarm.report.progress import open_progress
-    from coldwarm.report.shown import PlainConsole
-    from coldwarm.runner.functions import bench
 
     warm = metric == "warm"
     how = {"time_budget_s": budget_s, "threshold": threshold, "threads": threads}
     request = _request(target, inputs, cold=not warm, warm=warm, timeout_s=timeout, **how)
     folder = out or _options.new_directory("bisect")
-    with open_progress(PlainConsole(stderr=True, quiet=is_quiet())) as progress:
-
-        def measure(asked: Request, name: str) -> Outcome:
-            return bench.run(asked, folder / name, listener=progress)
-
+    with _benches(folder) as measure:
         found = bisect.bisect(request, good, bad, measure)
     _output.emit(form, found, lambda: history_document.bisected(found))
     if found.interrupted:
