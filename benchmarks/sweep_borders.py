@@ -97,11 +97,18 @@ def b(x, n):
     _work({b})
     return x + 1.0
 '''
+LONGEST = 65_000
+"""Rounds of a call at the largest size, some 30 ms: in 90 seconds a size may take no minute."""
+
+
+def crossing(size: int) -> tuple[str, str]:
+    """Return the work of two functions that is the same at a size."""
+    unit = min(500.0, LONGEST / (1 + 3 * HIGH / size))
+    return f"{unit:.1f} * (1 + 3 * n / {size})", f"{unit:.1f} * (3 + n / {size})"
+
+
 FORMULAS = {
-    **{
-        f"at {size:,}": (f"500 + 1500 * n / {size}", f"1500 + 500 * n / {size}")
-        for size in CROSSINGS
-    },
+    **{f"at {size:,}": crossing(size) for size in CROSSINGS},
     "never": ("1000 + 0.01 * n", "2000 + 0.02 * n"),
     "at 1,500 and 6,000": (
         "4000",

@@ -194,6 +194,18 @@ def test_distributions_are_those_installed() -> None:
     assert list(found) == sorted(found)
 
 
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("AMD EPYC", "AMD EPYC (family 25, model 1, stepping 1)"),
+        ("AMD EPYC 7R13 Processor", "AMD EPYC 7R13 Processor"),
+    ],
+)
+def test_processors_of_one_name_are_told_apart(tmp_path: Path, name: str, shown: str) -> None:
+    told = f"model name\t: {name}\ncpu family\t: 25\nmodel\t\t: 1\nstepping\t: 1\n"
+    assert collect(plant(tmp_path, {"proc/cpuinfo": told})).cpu.model == shown
+
+
 def test_the_processor_is_read_from_a_servers_files(tmp_path: Path) -> None:
     cache = "sys/devices/system/cpu/cpu0/cache/index"
     policy = "sys/devices/system/cpu/cpu0/cpufreq/scaling_"

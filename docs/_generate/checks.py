@@ -7,7 +7,7 @@ from collections import Counter
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from benchmarks import more_rounds, nested, start_pairs
+from benchmarks import jobs_alone, more_rounds, nested, start_pairs
 from benchmarks.doctor_real import table as programs
 from benchmarks.trials import journal
 from benchmarks.trials import table as trials
@@ -61,6 +61,8 @@ def pages(package: Path) -> dict[str, str]:
         "trials": ("Trials", "trials", _trials(results)),
         "rounds": ("One more round", "concepts", more_rounds.table(read("more_rounds"))),
         "processes": ("Scatter between processes", "concepts", _scatter(read)),
+        "changes": ("Changes in histories", "trials", _changes(read)),
+        "alone": ("Ten jobs by other scripts", "when-jax-wins", _alone(read("jobs_alone"))),
         "faults": ("Faults", "faults", faults(read("faults")["faults"])),
     }
     index = (
@@ -72,6 +74,55 @@ def pages(package: Path) -> dict[str, str]:
         for name, (title, page, text) in found.items()
     }
     return {"index.md": index, **made}
+
+
+def _alone(found: Row) -> str:
+    """Return how many times as long as NumPy each takes, by other scripts on another machine."""
+    head = ("job", "size", "framework", "curve", "script", "")
+    rows = []
+    for one in found["rows"]:
+        point = jobs_alone.Point(**{k: one[k] for k in jobs_alone.Point.__dataclass_fields__})
+        apart = "" if point.agrees(one["script_ratio"]) else "apart"
+        figures = [f"{one[name]:.3g}" for name in ("ratio", "script_ratio")]
+        if one["framework"] != "numpy":
+            rows.append([one["job"], f"{one['size']:,}", one["framework"], *figures, apart])
+    return (
+        "How many times as long as NumPy a warm call takes, at the smallest and the largest size:"
+        " by coldwarm on a processor with AVX-512, and by scripts on one with AVX2 alone."
+        f" Measured on {found['date'][:10]}.\n\n{_table(head, rows)}"
+    )
+
+
+def _changes(read: Callable[[str], Any]) -> str:
+    """Return how often changes of level are called, in drawn series and in published ones."""
+    drawn, published = read("change_points"), read("published_histories")
+    steps = list(drawn["rows"][0]["told"])
+    rows = [
+        [one["kind"], f"{100 * one['scatter']:.2g} %", f"{one['false']} of {one['runs']}"]
+        + [f"{100 * one['told'][step]:.0f} %" for step in steps]
+        for one in drawn["rows"]
+    ]
+    head = ["noise", "scatter", "false, of runs", *_told(steps)]
+    theirs = published["rows"]
+    larger = list(next(iter(theirs.values()))["told"])
+    beside = [
+        [name, str(one["called"]), f"{one['false']} of {one['points']}"]
+        + [f"{100 * one['told'][step]:.0f} %" for step in larger]
+        for name, one in theirs.items()
+    ]
+    below = ["detector", "called", "false, in a random order", *_told(larger)]
+    projects = ", ".join(published["projects"])
+    return (
+        "Drawn series. A step is told if it is found by the third run that has it.\n\n"
+        f"{_table(head, rows)}\n\n## Histories that others have published\n\n"
+        f"{published['series']} series of {projects}, measured on machines of GitHub. In a random"
+        " order nothing changes, so that each change that is called is false; the steps were put"
+        f" into these.\n\n{_table(below, beside)}"
+    )
+
+
+def _told(steps: Sequence[str]) -> list[str]:
+    return [f"{100 * float(step):.0f} % told" for step in steps]
 
 
 def honest(cases: Iterable[Row]) -> str:

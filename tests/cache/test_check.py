@@ -139,7 +139,7 @@ def test_a_fingerprint_changes_with_what_makes_numba_miss(tmp_path: Path) -> Non
     other = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
     assert key_of("numba", **other) != key_of("numba")
     status, found = checked(folder, BY_NUMBA, **other)
-    assert (status, found["lines"][0]["why"][0]["code"]) == (1, "stated")
+    assert (status, found["lines"][0]["why"][0]["code"]) == (1, "numba_processor")
 
 
 def test_a_fingerprint_goes_by_the_content_of_sources(tmp_path: Path) -> None:

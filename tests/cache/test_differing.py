@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.cache.test_kept import KEY, made_for
 
-from coldwarm.cache.check import listing, look
+from coldwarm.cache.check import listed, look
 from coldwarm.caches.differing import why_missed
 from coldwarm.contracts.reasons import brief
 
@@ -140,5 +140,5 @@ def test_what_differs_late_in_a_long_value_is_shown(tmp_path: Path) -> None:
 def test_hostile_values_are_listed(tmp_path: Path) -> None:
     begin = "dtype=torch.a, shape=torch.Size(["
     graph(tmp_path, "aa", **{"example_inputs[0]": begin * 50_000, "gm": "\ud800"})
-    (found,) = listing(tmp_path).entries
+    (found,) = listed(tmp_path).entries
     assert found.fault is None

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coldwarm.cache.check import listing, look
+from coldwarm.cache.check import listed, look
 from coldwarm.caches import kept
 from coldwarm.errors import UsageError
 
@@ -77,7 +77,7 @@ def test_bytes_are_a_message_or_refused(data: bytes) -> None:
 def test_an_entry_tells_what_it_was_made_for(tmp_path: Path) -> None:
     (tmp_path / f"jit_step-{KEY}-cache").write_bytes(made_for("znver4", isa="AVX2"))
     (found,) = look(tmp_path).of("jax")
-    assert (found.name, found.key, found.fault) == ("jit_step", KEY, None)
+    assert (found.program, found.key, found.fault) == ("jit_step", KEY, None)
     assert found.parts["processor"] == "znver4"
     assert found.options["xla_cpu_max_isa"] == "AVX2"
 
@@ -110,7 +110,7 @@ def test_nothing_is_unpickled(tmp_path: Path) -> None:
     hostile = pickle.dumps(("0.68.1", Runs(mark), "m.f-3.py311.1.nbc"))
     (folder / "m.f-3.py311.nbi").write_bytes(hostile)
     (folder / "fxgraph" / "ab" / "key" / "entry").write_bytes(hostile)
-    found = listing(folder)
+    found = listed(folder)
     assert {one.owner for one in found.entries} == {"numba", "inductor"}
     assert not mark.exists()
 
@@ -129,7 +129,7 @@ def test_a_damaged_entry_is_listed_with_its_fault(
     tmp_path: Path, data: bytes, code: str | None
 ) -> None:
     (tmp_path / f"jit_f-{KEY}-cache").write_bytes(data)
-    (found,) = listing(tmp_path).entries
+    (found,) = listed(tmp_path).entries
     assert found.fault is not None
     assert found.fault.code in ({code} if code else {"entry_packed", "entry_damaged"})
 
@@ -139,7 +139,7 @@ def test_what_unpacks_to_far_more_is_not_unpacked(
 ) -> None:
     monkeypatch.setattr("coldwarm.caches.jax_entries.MOST_BYTES", 1000)
     (tmp_path / f"jit_f-{KEY}-cache").write_bytes(zlib.compress(bytes(100_000)))
-    (found,) = listing(tmp_path).entries
+    (found,) = listed(tmp_path).entries
     assert found.fault is not None
     assert found.fault.code == "entry_large"
 
@@ -152,14 +152,14 @@ def test_links_and_special_files_are_not_opened(tmp_path: Path) -> None:
     (folder / "linked").symlink_to(outside)
     (folder / f"jit_g-{KEY}-cache").symlink_to(outside / f"jit_f-{KEY}-cache")
     os.mkfifo(folder / f"jit_h-{KEY}-cache")
-    found = listing(folder)
+    found = listed(folder)
     assert (found.entries, found.n_others) == ([], 3)
 
 
 def test_an_index_names_files_beside_it_alone(tmp_path: Path) -> None:
     texts = ("0.68.1", "array(float64, 1d, C)", "znver4", "+a,-b", "../m.f-3.py311.1.nbc")
     (tmp_path / "m.f-3.py311.nbi").write_bytes(pickle.dumps(texts))
-    assert listing(tmp_path).entries == []
+    assert listed(tmp_path).entries == []
 
 
 @pytest.mark.parametrize("name", ["missing", "file"])

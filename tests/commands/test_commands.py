@@ -9,14 +9,11 @@ import socket
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psutil
 import pytest
 from tests.started import coldwarm
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 HERE = Path(__file__).parent
 JITTED = HERE.parent / "cache" / "jitted.py"
@@ -44,17 +41,6 @@ def refused(*options: object) -> str:
 
 def starts(found: dict[str, Any], mode: str) -> list[dict[str, Any]]:
     return [one for one in found["starts"] if one["cache_mode"] == mode]
-
-
-@pytest.fixture
-def port() -> Iterator[int]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        number: int = free.getsockname()[1]
-    yield number
-    with socket.socket() as again:  # whatever served there is gone
-        again.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        again.bind(("127.0.0.1", number))
 
 
 EMPTY, FILLED = "cold_process_cold_cache", "cold_process_warm_cache"

@@ -76,7 +76,7 @@ def _scalar(described: types.Type) -> st.SearchStrategy[Any]:
         drawn = st.from_regex(described.pattern.replace("$", r"\Z"))
         return drawn.filter(lambda text: len(text) <= longest)
     if isinstance(described, types.IntType):
-        return st.integers(min_value=described.ge)
+        return st.integers(min_value=described.ge, max_value=described.le)
     if isinstance(described, types.FloatType):
         above = described.gt is not None
         least = described.gt if above else described.ge

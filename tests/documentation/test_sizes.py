@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks import jobs_alone
 from tests.started import coldwarm
 
 SIZES = Path(__file__).resolve().parents[2] / "docs" / "results" / "sizes"
@@ -55,6 +56,24 @@ def test_what_the_essay_says_of_calls_is_what_was_measured() -> None:
         if size > 174
     ]
     assert f"all three within {100 * (max(beyond) - 1):.0f} %" in text
+
+
+def test_what_the_essay_says_of_another_processor_is_what_was_measured() -> None:
+    text = (SIZES.parents[1] / "explanation" / "when-jax-wins.md").read_text("utf-8")
+    rows = json.loads(jobs_alone.RESULTS.read_text("utf-8"))["rows"]
+    others = [one for one in rows if one["framework"] != "numpy"]
+    points = [
+        jobs_alone.Point(**{name: one[name] for name in jobs_alone.Point.__dataclass_fields__})
+        for one in others
+    ]
+    apart = [not p.agrees(one["script_ratio"]) for p, one in zip(points, others, strict=True)]
+    assert f"of {len(others)} ratios to NumPy\n[{sum(apart)} differ]" in text
+    (chain,) = (
+        one["script_ratio"]
+        for one in others
+        if (one["job"], one["size"], one["framework"]) == ("chain", 1_000_000, "jax")
+    )
+    assert chain == pytest.approx(1, abs=0.05)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from tests.started import coldwarm, python
 from coldwarm.contracts import codec
 from coldwarm.contracts.sweep import SweepReport
 from coldwarm.errors import UsageError
-from coldwarm.runner.functions import sweep
+from coldwarm.runner.functions import sweep, targets
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,6 +101,18 @@ def test_inputs_have_numbers_in_the_place_of_names(given: str, found: str) -> No
 def test_lengths_that_are_none_are_refused(given: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         sweep.inputs_at([given], {"n": 5})
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [((None, None), (3, 6)), ((8, 8), (8, 8)), ((8, None), (8, 8)), ((None, 4), (3, 6))],
+)
+def test_each_size_has_as_many_rounds_as_are_asked_for(
+    asked: tuple[int | None, int | None], found: tuple[int, int]
+) -> None:
+    options = targets.options(cold=True, warm=True, min_runs=asked[0], max_runs=asked[1])
+    one = sweep.of_one_size(options, 10.0)
+    assert (one.min_runs, one.max_runs) == found
 
 
 SOURCE = """

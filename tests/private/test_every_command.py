@@ -301,6 +301,7 @@ INDEX = f"--index https://bob:{BODY['index']}@127.0.0.1:9/simple"
 LINK = f"--link page=https://bob:{BODY['link']}@host/x"
 BUCKET = f"--link bucket=https://s3/x?X-Amz-Signature={BODY['link_to_a_bucket']}"
 WAYS = {
+    "advise": _measuring(f"advise --rounds 2 -- true --token {BODY['argument']}"),
     "backends": _way("backends"),
     "bench": _measuring(
         f"bench --command true {GIVEN} --rounds 1 --out {{new}}",
@@ -331,6 +332,7 @@ WAYS = {
     "claims compare": _way("claims compare {claims} {claims}"),
     "claims judge": _way("claims judge {claims}"),
     "claims list": _way("claims list"),
+    "claims pool": _way("claims pool {claims} {claims}"),
     "claims run": _measuring("claims run autocast-casts-by-itself --out {new}", codes=(0, 3)),
     "claims show": _way(f"claims show {judged.CLAIM} --results {{claims}}", reads=("--results",)),
     "compare": _way(
@@ -354,6 +356,12 @@ WAYS = {
     "history add": _way(
         f"history add {{run}} {{bench}} --to {{new}} --commit sk_live_{BODY['argument']}"
     ),
+    "history measure": _measuring(
+        f"history measure --to {{new}} --runs 1 --any-noise -- bench odd.py:good {INPUTS}"
+        f" {GIVEN} {ONCE} --warm-only",
+        codes=(0, 3),
+        reads=("--send",),
+    ),
     "history backfill": _measuring(
         "history backfill odd.py:good HEAD..HEAD --to {new}.h --input x=f64[9] --out {new}",
         codes=(2,),
@@ -375,6 +383,7 @@ WAYS = {
     "patterns compare": _way("patterns compare {patterns} {patterns}"),
     "patterns judge": _way("patterns judge {patterns}"),
     "patterns list": _way("patterns list"),
+    "patterns pool": _way("patterns pool {patterns} {patterns}"),
     "patterns run": _measuring("patterns run numba-signatures --out {new}", codes=(0, 3)),
     "patterns show": _way(
         f"patterns show {judged.PATTERN} --results {{patterns}}", reads=("--results",)

@@ -206,6 +206,9 @@ def test_a_folder_a_snapshot_and_its_archive_are_judged_alike(
         assert "no verdict changed" in out
         assert command("claims", "compare", measured_verdicts[1], place)[0] == 0
     for place in (measured_verdicts[0], judged, archive):
+        code, out, err = command("claims", "pool", measured_verdicts[1], place)
+        assert (code, err) == (0, "")
+        assert "in 2 of 2" in out
         assert command("patterns", "judge", place)[0] == 0
         assert command("patterns", "compare", place, archive)[0] == 0
 

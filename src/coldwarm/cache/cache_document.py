@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from coldwarm.commands import commands_document
+from coldwarm.commands.commands_document import FRAMEWORKS
 from coldwarm.doctor.findings_document import place
 from coldwarm.report import units
 from coldwarm.report.document import Cell, Document, Notice, Paragraph, Shell, Terms, table
@@ -34,7 +37,6 @@ _RESULTS: dict[CacheOutcome, str] = {
     "elsewhere": "another cache",
     "not_kept": "not kept",
 }
-_NAMES = {"jax": "JAX", "inductor": "torch.compile", "numba": "Numba"}
 _SHOWN = ("operations", "types", "processor", "version")
 """Parts of an entry that a table has room for."""
 
@@ -46,7 +48,7 @@ def listed(found: CacheListing) -> Document:
     blocks: list[Block] = [
         Paragraph(f"{counted(len(found.entries), 'file')}: {units.size(n_bytes)}.", "strong")
     ]
-    blocks += [Paragraph(f"{_NAMES[owner]}: {n}", "dim") for owner, n in owners.items()]
+    blocks += [Paragraph(f"{FRAMEWORKS[owner]}: {n}", "dim") for owner, n in owners.items()]
     entries = sorted(found.entries, key=lambda one: -one.n_bytes)
     if entries:
         blocks.append(
@@ -73,13 +75,13 @@ def listed(found: CacheListing) -> Document:
 
 def _entry_row(one: KeptEntry) -> tuple[Cell | str, ...]:
     made_for = "; ".join(one.parts[name] for name in _SHOWN if name in one.parts)
-    written = one.written_at[:10]
+    written = datetime.fromtimestamp(one.modified_ns / 1e9, UTC).date()
     return (
         Cell(one.program or one.path, style="name"),
-        _NAMES[one.owner],
+        FRAMEWORKS[one.owner],
         made_for or units.MISSING,
         units.size(one.n_bytes),
-        written,
+        str(written),
     )
 
 
@@ -94,7 +96,7 @@ def compared(found: CacheComparison) -> Document:
     rows = [
         (
             Cell(one.program, style="name"),
-            _NAMES[one.owner],
+            FRAMEWORKS[one.owner],
             str(one.n_same),
             str(one.n_kept),
             str(one.n_new),
@@ -118,7 +120,7 @@ def keyed(found: CacheKey) -> Document:
 def packed(found: CachePack, path: str) -> Document:
     """Return what was packed into an archive."""
     n_bytes = units.size(sum(one.n_bytes for one in found.files))
-    names = ", ".join(_NAMES[one] for one in found.frameworks)
+    names = ", ".join(FRAMEWORKS[one] for one in found.frameworks)
     text = f"{counted(len(found.files), 'file')} of {names}, {n_bytes}, in {path}."
     blocks: list[Block] = [Paragraph(text, "strong")]
     if found.n_left_out:
@@ -146,8 +148,8 @@ def filled(found: CacheCheck, settings: Mapping[str, str]) -> Document:
     return Document("coldwarm cache warm", blocks)
 
 
-def checked(found: CacheCheck) -> Document:
-    """Return what a program found of a cache."""
+def checked(found: CacheCheck, least_s: float | None = None) -> Document:
+    """Return what a program found of a cache; ``least_s``: the time that it has to save."""
     blocks: list[Block] = [Paragraph(_answer(found), "strong")]
     if found.exit_status:
         text = f"The program ended with exit status {found.exit_status}: what it had not come to is"
@@ -169,7 +171,19 @@ def checked(found: CacheCheck) -> Document:
         text = f"No program of {names} lies in the cache: lines that compile with it are left out"
         blocks.append(Paragraph(text, "failure"))
     blocks += [Paragraph(f"Not seen: {words(one)}.", "dim") for one in found.unseen]
+    if found.measured is not None:
+        blocks += commands_document.document(found.measured).blocks
+    if least_s is not None and not saves(found, least_s):
+        text = f"FAIL  it is not shown to save {units.duration(least_s)}"
+        why = "" if found.measured is not None else ": nothing was found, so nothing was measured"
+        blocks.append(Paragraph(f"{text}{why}.", "failure"))
     return Document("coldwarm cache check", tuple(blocks))
+
+
+def saves(found: CacheCheck, least_s: float) -> bool:
+    """Say whether a cache has been shown to save so many seconds."""
+    savings = [] if found.measured is None else found.measured.savings
+    return any(one.low is not None and one.low >= least_s for one in savings)
 
 
 def _answer(found: CacheCheck) -> str:

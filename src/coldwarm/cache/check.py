@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 import os
-import shutil
-import stat
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
+
+from msgspec.structs import replace
 
 import coldwarm
-from coldwarm.caches import modes
+from coldwarm.caches import listing, modes
 from coldwarm.caches.differing import why_missed
 from coldwarm.caches.inductor import GRAPHS
 from coldwarm.caches.jax_entries import bare_name
 from coldwarm.caches.kept import CacheContents, contents
+from coldwarm.contracts import codec
 from coldwarm.contracts.cache import (
     CacheCheck,
     CacheComparison,
     CacheListing,
     CheckedLine,
     ComparedProgram,
-    KeptEntry,
 )
+from coldwarm.contracts.doctor import MissKind
 from coldwarm.contracts.reasons import because, distinct
 from coldwarm.doctor import watch
-from coldwarm.doctor.findings_document import WHY_MISSED
 from coldwarm.doctor.trace import DebugSettings, SourceLine
 from coldwarm.errors import ProgramFailedError, StorageError, UsageError
 from coldwarm.frameworks.jax import KEPT_FROM_S
@@ -37,9 +36,9 @@ from coldwarm.runner.user_input import command_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
-    from coldwarm.caches.kept import KeptProgram
-    from coldwarm.contracts.cache import CacheOutcome
+    from coldwarm.contracts.cache import CacheOutcome, KeptEntry
     from coldwarm.contracts.reasons import Reason
     from coldwarm.doctor.trace import CompiledCall
     from coldwarm.doctor.watch import Watched
@@ -65,7 +64,7 @@ def look(folder: Path) -> CacheContents:
         raise UsageError(text) from None
 
 
-def listing(folder: Path) -> CacheListing:
+def listed(folder: Path) -> CacheListing:
     """Return the list of what lies in a folder.
 
     Raises:
@@ -75,40 +74,20 @@ def listing(folder: Path) -> CacheListing:
     return CacheListing(
         harness_version=coldwarm.__version__,
         folder=str(folder),
-        entries=[_entry(one) for one in found.programs],
+        entries=[*found.programs],
         n_others=found.n_others,
         others_bytes=found.others_bytes,
     )
 
 
-_LAST_S = 253_402_300_799.0
-"""The last second of the year 9999."""
-
-
-def _entry(one: KeptProgram) -> KeptEntry:
-    written_at = datetime.fromtimestamp(min(max(one.modified_s, 0.0), _LAST_S), UTC)
-    return KeptEntry(
-        owner=one.owner,
-        path=one.path,
-        program=one.name,
-        key=one.key,
-        n_bytes=one.n_bytes,
-        written_at=written_at.isoformat(timespec="seconds"),
-        parts=dict(one.parts),
-        fault=one.fault,
-    )
-
-
 def compare(a: Path, b: Path) -> CacheComparison:
-    """Return what differs between two caches, program by program.
+    """Return what differs between two caches, or results of ``check``, program by program.
 
     Raises:
-        UsageError: one of them is no folder, cannot be read, or holds no program that is known.
+        UsageError: one of them is neither, cannot be read, or holds no program that is known.
+        ContractError: a file is no result of ``check``.
     """
-    sides = [look(one) for one in (a, b)]
-    for folder, side in zip((a, b), sides, strict=True):
-        refuse_empty(folder, side)
-    kept, new = (_by_name(side.programs) for side in sides)
+    kept, new = (_by_name(_entries(one)) for one in (a, b))
     found = [_compared(name, kept.get(name, []), new.get(name, [])) for name in {**kept, **new}]
     return CacheComparison(
         harness_version=coldwarm.__version__,
@@ -118,8 +97,18 @@ def compare(a: Path, b: Path) -> CacheComparison:
     )
 
 
+def _entries(place: Path) -> Sequence[KeptEntry]:
+    """Return the programs in a cache, or in that of a result."""
+    if place.is_file():
+        found: Sequence[KeptEntry] = codec.load_as(CacheCheck, place).entries
+    else:  # as a result has them
+        found = [codec.without_secrets(one) for one in look(place).programs]
+    refuse_empty(place, found)
+    return found
+
+
 def _compared(
-    name: tuple[str, str], kept: Sequence[KeptProgram], new: Sequence[KeptProgram]
+    name: tuple[str, str], kept: Sequence[KeptEntry], new: Sequence[KeptEntry]
 ) -> ComparedProgram:
     same = {one.key for one in kept} & {one.key for one in new}
     lacking, added = ([one for one in side if one.key not in same] for side in (kept, new))
@@ -136,13 +125,13 @@ def _compared(
     )
 
 
-def refuse_empty(folder: Path, found: CacheContents) -> None:
-    """Refuse a folder without a program that is known.
+def refuse_empty(folder: Path, found: Sequence[KeptEntry]) -> None:
+    """Refuse a cache without a program that is known.
 
     Raises:
         UsageError: it is so.
     """
-    if not found.programs:
+    if not found:
         text = f"{folder} holds no program of JAX, torch.compile or Numba; fill it first"
         raise UsageError(text)
 
@@ -207,7 +196,7 @@ def check(
         StorageError: the copy cannot be written.
     """
     before = look(folder)
-    refuse_empty(folder, before)
+    refuse_empty(folder, before.programs)
     if any("/" not in one.path for one in before.of("numba")):
         text = f"{folder} has programs of Numba's beside their source, which stay there; name"
         raise UsageError(f"{text} what NUMBA_CACHE_DIR names")
@@ -215,7 +204,7 @@ def check(
     started_at = datetime.now(UTC).isoformat(timespec="seconds")
     with temporary.made() as place:
         copy = place / "copied"
-        _copy(folder, copy)
+        listing.copied(folder, copy)
         settings = {**(settings or {}), **_settings(owners, copy)}
         ended = watch.run(command, place / "journal", python, settings=settings, stdout=_STDERR)
         watched = watch.read(place / "journal")
@@ -238,6 +227,7 @@ def check(
         kept_bytes=sum(one.n_bytes for one in before.programs),
         lines=_lines(watched, judge, owners),
         left_out=_left_out(watched, owners),
+        entries=[_in_place(one, str(copy), str(folder.absolute())) for one in after.programs],
         unseen=[one for one in report.unseen if one.code != "needs_monitoring"],
     )
 
@@ -250,6 +240,11 @@ def _settings(owners: Sequence[str], copy: Path) -> dict[str, str]:
     return {modes.owner(name).variable: str(copy) for name in owners} | _kept_quick(owners)
 
 
+def _in_place(one: KeptEntry, copy: str, folder: str) -> KeptEntry:
+    """Return an entry with the path of the folder, where it has that of its copy."""
+    return replace(one, options={k: v.replace(copy, folder) for k, v in one.options.items()})
+
+
 def _left_out(watched: Watched, owners: Sequence[str]) -> list[str]:
     """Return frameworks that compiled something and have no program in the cache."""
     calls = [one for trace in watched.processes for one in trace.calls if one.compiled]
@@ -257,33 +252,12 @@ def _left_out(watched: Watched, owners: Sequence[str]) -> list[str]:
     return sorted(found)
 
 
-def _copy(folder: Path, target: Path) -> None:
-    """Copy the regular files of a folder with their times; links and special files are left out.
-
-    Raises:
-        StorageError: they cannot be written.
-    """
-
-    def left_out(place: str, names: list[str]) -> list[str]:
-        kinds = {name: Path(place, name).lstat().st_mode for name in names}
-        usual = {name for name, mode in kinds.items() if stat.S_ISREG(mode) or stat.S_ISDIR(mode)}
-        return [name for name in names if name not in usual]
-
-    try:
-        shutil.copytree(folder, target, ignore=left_out)
-        for place, *_ in os.walk(target):
-            Path(place).chmod(0o700)
-    except (OSError, shutil.Error) as error:
-        text = f"{folder} cannot be copied: {error}; make room, or name another"
-        raise StorageError(text) from None
-
-
 @dataclass(frozen=True)
 class _Judge:
     """Judges calls by what lay in the cache before, and what the process has written."""
 
-    kept: Mapping[tuple[str, str], Sequence[KeptProgram]]
-    new: Mapping[tuple[str, str], Sequence[KeptProgram]]
+    kept: Mapping[tuple[str, str], Sequence[KeptEntry]]
+    new: Mapping[tuple[str, str], Sequence[KeptEntry]]
     elsewhere: Mapping[str, str]
     """By framework, another folder that the program has set itself."""
 
@@ -324,8 +298,8 @@ class _Judge:
     def _of_numba(self, call: CompiledCall) -> tuple[CacheOutcome, list[Reason]] | None:
         if not call.keeps:
             return None  # the program does not ask for it
-        kind = call.missed if call.missed in WHY_MISSED else "unknown"
-        return "missed", [because("stated", text=WHY_MISSED[kind])]
+        kind = call.missed if call.missed in get_args(MissKind) else "unknown"
+        return "missed", [because(f"numba_{kind}")]
 
 
 def _lines(watched: Watched, judge: _Judge, owners: Sequence[str]) -> list[CheckedLine]:
@@ -364,10 +338,11 @@ def _owner(framework: str) -> str:
     return modes.readable()[framework].name
 
 
-def _by_name(programs: Sequence[KeptProgram]) -> dict[tuple[str, str], list[KeptProgram]]:
-    found: dict[tuple[str, str], list[KeptProgram]] = defaultdict(list)
+def _by_name(programs: Sequence[KeptEntry]) -> dict[tuple[str, str], list[KeptEntry]]:
+    found: dict[tuple[str, str], list[KeptEntry]] = defaultdict(list)
     for one in programs:
-        found[one.owner, bare_name(one.name) if one.owner == "jax" else one.name].append(one)
+        name = bare_name(one.program) if one.owner == "jax" else one.program
+        found[one.owner, name].append(one)
     return found
 
 

@@ -106,7 +106,7 @@ def _of_entry(folder: Path) -> Mapping[str, str]:
         raise UsageError(f"jax cannot be asked for its processor: {why}")
     text = json.dumps(dict(found[0].options), sort_keys=True)
     known = found[0].parts
-    machine = {name: known[name] for name in ("processor", "features") if name in known}
+    machine: dict[str, str] = {k: known[k] for k in ("processor", "features") if k in known}
     return {**machine, "options": hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]}
 
 

@@ -53,7 +53,7 @@ def pack(folder: Path, target: Path, key: Path | None = None) -> CachePack:
         StorageError: the archive cannot be written.
     """
     found = look(folder)
-    refuse_empty(folder, found)
+    refuse_empty(folder, found.programs)
     files, n_left_out = _files(folder)
     most = storage.MOST_FILES - len((_MANIFEST, _SIGNATURE))
     if len(files) > most:

@@ -10,7 +10,7 @@ from coldwarm.contracts.reasons import because
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from coldwarm.caches.kept import KeptProgram
+    from coldwarm.contracts.cache import KeptEntry
     from coldwarm.contracts.reasons import Reason
 
 _PROGRAM = ("program", "types", "code", "captured")
@@ -18,7 +18,7 @@ _PROGRAM = ("program", "types", "code", "captured")
 _MOST_OPTIONS, _MOST_FEATURES, _MOST_COMPARED = 5, 8, 200
 
 
-def why_missed(kept: Sequence[KeptProgram], new: Sequence[KeptProgram]) -> list[Reason]:
+def why_missed(kept: Sequence[KeptEntry], new: Sequence[KeptEntry]) -> list[Reason]:
     """Return why a new program was not found, where others of its name lay in the cache.
 
     Args:
@@ -38,7 +38,7 @@ def why_missed(kept: Sequence[KeptProgram], new: Sequence[KeptProgram]) -> list[
     return min(told, key=lambda each: each[0])[1]
 
 
-def differences(kept: KeptProgram, now: KeptProgram) -> list[Reason]:
+def differences(kept: KeptEntry, now: KeptEntry) -> list[Reason]:
     """Return what differs between a program in a cache and one that was not found there.
 
     What was compiled with other options, or for another processor, has other operations by that,
@@ -56,7 +56,7 @@ def differences(kept: KeptProgram, now: KeptProgram) -> list[Reason]:
     return [because("key_unknown" if known else "key_untold")]
 
 
-def _components(kept: KeptProgram, now: KeptProgram) -> list[Reason]:
+def _components(kept: KeptEntry, now: KeptEntry) -> list[Reason]:
     """Return what differs between two programs whose keys are kept part by part.
 
     Another version has other settings, and other settings make another graph: the cause is told.
@@ -110,7 +110,7 @@ def _is_of_graph(name: str) -> bool:
     return name.partition("[")[0] in {"gm", "example_inputs"}
 
 
-def _rank(kept: KeptProgram, now: KeptProgram, found: Sequence[Reason]) -> tuple[int, ...]:
+def _rank(kept: KeptEntry, now: KeptEntry, found: Sequence[Reason]) -> tuple[int, ...]:
     """Return how near a kept program is: the same graph first, then what differs least."""
     if not now.components:
         return len(found), found[0].code == "key_program"
@@ -127,13 +127,13 @@ def _setting(name: str) -> str:
     return name
 
 
-def _of_version(kept: KeptProgram, now: KeptProgram) -> Iterable[Reason]:
+def _of_version(kept: KeptEntry, now: KeptEntry) -> Iterable[Reason]:
     before, after = (one.parts.get("version") for one in (kept, now))
     if before and after and before != after:
         yield because("key_version", framework=kept.owner, kept=before, now=after)
 
 
-def _of_options(kept: KeptProgram, now: KeptProgram) -> Iterable[Reason]:
+def _of_options(kept: KeptEntry, now: KeptEntry) -> Iterable[Reason]:
     names = sorted({*kept.options, *now.options})
     differing = [one for one in names if kept.options.get(one) != now.options.get(one)]
     named = [one for one in differing if not one.startswith(UNNAMED)]
@@ -160,7 +160,7 @@ def _shown(value: str | None) -> str:
     return value or "not set"
 
 
-def _of_processor(kept: KeptProgram, now: KeptProgram) -> Iterable[Reason]:
+def _of_processor(kept: KeptEntry, now: KeptEntry) -> Iterable[Reason]:
     before, after = (one.parts.get("processor") for one in (kept, now))
     if before and after and before != after:
         yield because("key_processor", kept=before, now=after)

@@ -12,9 +12,10 @@ import re
 from typing import TYPE_CHECKING
 
 from coldwarm.caches import Owner, judge, refuted
-from coldwarm.caches.kept import KeptProgram, pickled_texts
+from coldwarm.caches.kept import pickled_texts, written
 from coldwarm.contracts.answer import CacheSetting
 from coldwarm.contracts.base import FILLED
+from coldwarm.contracts.cache import KeptEntry
 from coldwarm.errors import printable
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ _ARRAY = re.compile(r"dtype=torch\.(\w+), shape=torch\.Size\((\[[^\[\]]{0,200}\]
 _MOST_SHOWN, _LONGEST_VALUE, _LONGEST_SEEN = 4, 400, 20_000
 
 
-def _read(root: Path, path: Path) -> list[KeptProgram] | None:
+def _read(root: Path, path: Path) -> list[KeptEntry] | None:
     """Return an entry of a graph, or a file of machine code that one needs.
 
     The entries are pickles, of which the texts alone are read. The parts of its key are among them.
@@ -72,16 +73,16 @@ def _read(root: Path, path: Path) -> list[KeptProgram] | None:
         return []  # gone in the meantime
     components = _components(path, status.st_size) if name in _GRAPHS else {}
     return [
-        KeptProgram(
+        KeptEntry(
             owner=_NAME,
             path=str(path.relative_to(root)),
             parts=_shown(components),
             components={name: digest for name, (digest, _) in components.items()},
             options={name: value[:_LONGEST_VALUE] for name, (_, value) in components.items()},
-            name=name,
+            program=name,
             key=path.parent.name if name in _GRAPHS else path.stem,
             n_bytes=status.st_size,
-            modified_s=status.st_mtime,
+            modified_ns=written(status),
         )
     ]
 

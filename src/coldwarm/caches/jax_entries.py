@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from coldwarm.caches.kept import MOST_BYTES, KeptProgram, message_fields, nested, varint
+from coldwarm.caches.kept import MOST_BYTES, message_fields, nested, varint, written
+from coldwarm.contracts.cache import KeptEntry
 from coldwarm.contracts.reasons import Reason, because
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def bare_name(name: str) -> str:
     return _KIND.sub("", _UNNAMED.sub("_", name)).strip("_")
 
 
-def read(root: Path, path: Path) -> list[KeptProgram] | None:
+def read(root: Path, path: Path) -> list[KeptEntry] | None:
     """Return the program in a file; ``None``: it is no entry of JAX's."""
     told = _FILE.fullmatch(path.name)
     if told is None:
@@ -80,13 +81,13 @@ def read(root: Path, path: Path) -> list[KeptProgram] | None:
         except (OSError, ValueError, zlib.error):
             fault = because("entry_damaged")
     return [
-        KeptProgram(
+        KeptEntry(
             owner="jax",
             path=str(path.relative_to(root)),
-            name=told["name"],
+            program=told["name"],
             key=told["key"],
             n_bytes=status.st_size,
-            modified_s=status.st_mtime,
+            modified_ns=written(status),
             parts=content.parts,
             options=content.options,
             fault=fault,

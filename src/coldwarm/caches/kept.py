@@ -10,17 +10,17 @@ from __future__ import annotations
 import os
 import pickletools
 import stat
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from coldwarm.contracts.reasons import Reason
+    from coldwarm.contracts.cache import KeptEntry
 
-    Reader = Callable[[Path, Path], "list[KeptProgram] | None"]
+    Reader = Callable[[Path, Path], "list[KeptEntry] | None"]
 
 MOST_BYTES = 2**29
 """Largest file, and largest content of a packed one, that is read."""
@@ -29,41 +29,16 @@ _MOST_OPERATIONS, _MOST_CHARACTERS = 200_000, 2**22
 """Of a pickle, and of its texts together."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class KeptProgram:
-    """A compiled program in a cache, or a part of one."""
-
-    owner: str
-    path: str
-    """Its file, below the folder of the cache."""
-    name: str
-    """As its framework names it; empty where the file does not tell."""
-    key: str
-    """What tells it from others of the same name."""
-    n_bytes: int
-    modified_s: float
-    """When it was written, in seconds since 1970."""
-    parts: Mapping[str, str] = field(default_factory=dict)
-    """What it was made for, by name, as far as the file tells."""
-    options: Mapping[str, str] = field(default_factory=dict)
-    """Options of the compiler that it was made with."""
-    components: Mapping[str, str] = field(default_factory=dict)
-    """Hashes of the parts of its key, by name, where they are kept with it; ``options`` has their
-    values."""
-    fault: Reason | None = None
-    """Why it cannot be read."""
-
-
 @dataclass(frozen=True)
 class CacheContents:
     """What lies in a folder."""
 
-    programs: Sequence[KeptProgram]
+    programs: Sequence[KeptEntry]
     n_others: int
     """Files that no framework is known to look for, links and other special files among them."""
     others_bytes: int
 
-    def of(self, owner: str) -> list[KeptProgram]:
+    def of(self, owner: str) -> list[KeptEntry]:
         """Return the programs of a framework."""
         return [one for one in self.programs if one.owner == owner]
 
@@ -74,7 +49,7 @@ def contents(folder: Path, readers: Sequence[Reader]) -> CacheContents:
     Raises:
         OSError: the folder cannot be listed.
     """
-    programs: list[KeptProgram] = []
+    programs: list[KeptEntry] = []
     n_others = others_bytes = 0
     for path, status in _files(folder):
         found = None
@@ -101,6 +76,14 @@ def _files(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
                 yield path, path.lstat()
             except FileNotFoundError:
                 continue  # a compiler's temporary file, gone in the meantime
+
+
+_LATEST_NS = 2**62 - 1
+
+
+def written(status: os.stat_result) -> int:
+    """Return when a file was written, in nanoseconds since 1970, or the nearest that is told."""
+    return min(max(0, status.st_mtime_ns), _LATEST_NS)
 
 
 def message_fields(data: bytes) -> list[tuple[int, int | bytes]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import sysconfig
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import because
+from coldwarm.errors import StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -60,6 +62,27 @@ def take(root: Path, *, links: bool = True) -> Listing:
             if links or not stat.S_ISLNK(status.st_mode):
                 sizes[str(path.relative_to(root))] = status.st_size
     return Listing(sizes)
+
+
+def copied(folder: Path, target: Path) -> None:
+    """Copy the regular files of a folder with their times; links and special files are left out.
+
+    Raises:
+        StorageError: they cannot be written.
+    """
+
+    def left_out(place: str, names: list[str]) -> list[str]:
+        kinds = {name: Path(place, name).lstat().st_mode for name in names}
+        usual = {name for name, mode in kinds.items() if stat.S_ISREG(mode) or stat.S_ISDIR(mode)}
+        return [name for name in names if name not in usual]
+
+    try:
+        shutil.copytree(folder, target, ignore=left_out)
+        for place, *_ in os.walk(target):
+            Path(place).chmod(0o700)
+    except (OSError, shutil.Error) as error:
+        text = f"{folder} cannot be copied: {error}; make room, or name another"
+        raise StorageError(text) from None
 
 
 AS_LEFT, BY_ADVICE = because("pages_as_left"), because("pages_by_advice")

@@ -11,7 +11,8 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from coldwarm.caches.kept import KeptProgram, pickled_texts
+from coldwarm.caches.kept import pickled_texts, written
+from coldwarm.contracts.cache import KeptEntry
 from coldwarm.contracts.reasons import because
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 _FEATURES = re.compile(r"[+-][\w.-]+(,[+-][\w.-]+)+")
 
 
-def read(root: Path, path: Path) -> list[KeptProgram] | None:
+def read(root: Path, path: Path) -> list[KeptEntry] | None:
     """Return the programs of an index; ``None``: it is no file of Numba's."""
     if path.suffix == _CODE:
         return []  # told by its index
@@ -47,13 +48,13 @@ def read(root: Path, path: Path) -> list[KeptProgram] | None:
         ]
     except (OSError, ValueError, IndexError):
         return [
-            KeptProgram(
+            KeptEntry(
                 owner="numba",
                 path=str(path.relative_to(root)),
-                name=name,
+                program=name,
                 key="",
                 n_bytes=status.st_size,
-                modified_s=status.st_mtime,
+                modified_ns=written(status),
                 fault=because("entry_damaged"),
             )
         ]
@@ -61,18 +62,18 @@ def read(root: Path, path: Path) -> list[KeptProgram] | None:
 
 def _program(
     root: Path, path: Path, name: str, parts: dict[str, str], index: os.stat_result
-) -> KeptProgram:
+) -> KeptEntry:
     """Return a program of an index, whose machine code is in a file beside it."""
     there = path.is_file() and not path.is_symlink()
     status = path.stat() if there else index
     told = json.dumps(parts, sort_keys=True).encode()
-    return KeptProgram(
+    return KeptEntry(
         owner="numba",
         path=str(path.relative_to(root)),
-        name=name,
+        program=name,
         key=hashlib.sha256(told).hexdigest()[:16],
         n_bytes=status.st_size if there else 0,
-        modified_s=status.st_mtime,
+        modified_ns=written(status),
         parts=parts,
         fault=None if there else because("entry_missing"),
     )

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from coldwarm.catalogue.spec import Article, ClaimSpec, Spec
+    from coldwarm.catalogue.verdict import PooledVerdict
     from coldwarm.contracts.catalogue import Bound, Fact, Kind, NotJudged, Result, Results
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.reasons import Reason
@@ -197,6 +198,25 @@ def table(kind: Kind, results: Iterable[Result]) -> RenderableType:
         here = [line(_here(one))] if has_ratio else []
         made.add_row(_named(one, known.get(one.id)), *here, line(*VERDICTS[one.verdict]))
     return made
+
+
+def pooled(kind: Kind, rows: Sequence[PooledVerdict], results: Sequence[str]) -> RenderableType:
+    """Return for each pattern or claim in how many results it has its verdict, and where not."""
+    made = Table(box=None, pad_edge=False, header_style="bold", expand=True)
+    made.add_column(kind.removesuffix("s"), overflow="fold", ratio=1)
+    made.add_column("verdict", overflow="fold", ratio=1)
+    numbers = {result: str(number) for number, result in enumerate(results, start=1)}
+    for one in rows:
+        usual = one.usual
+        said = line(*VERDICTS[usual])
+        said += line(f" in {len(one.on(usual))} of {len(one.verdicts)}", "dim")
+        for other in dict.fromkeys(one.verdicts.values()):
+            if other != usual:
+                places = ", ".join(numbers[result] for result in one.on(other))
+                said += line("; ") + line(*VERDICTS[other]) + line(f" in {places}", "dim")
+        made.add_row(line(one.name), said)
+    legend = [line(f"{number}: {result}", "dim") for result, number in numbers.items()]
+    return Group(made, line(""), *legend)
 
 
 def _named(one: Result, spec: Spec | None) -> RenderableType:

@@ -11,7 +11,7 @@ import hashlib
 import math
 from dataclasses import dataclass, field
 from statistics import median
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
 
 from msgspec.structs import replace
 
@@ -636,6 +636,37 @@ def check_bare(one: Result, spec: Spec) -> None:
     if one.verdict == "not_tested" and (needs is None or code != _DEVICES[needs]):
         message = "it was not tested for a reason that it does not have"
         raise ValueError(message)
+
+
+class PooledVerdict(NamedTuple):
+    """A pattern or a claim in several results."""
+
+    name: str
+    verdicts: Mapping[str, str]
+    """By result, as far as it was tested there."""
+
+    def on(self, verdict: str) -> list[str]:
+        """Return the results that have a verdict."""
+        return [machine for machine, one in self.verdicts.items() if one == verdict]
+
+    @property
+    def usual(self) -> str:
+        """The verdict that most results have; of several the first one's."""
+        return max(self.verdicts.values(), key=lambda one: len(self.on(one)))
+
+
+def pooled(known: Mapping[str, Mapping[str, str]]) -> list[PooledVerdict]:
+    """Return each pattern or claim with its verdicts, those that differ first.
+
+    Args:
+        known: By result, the verdicts by id.
+    """
+    names = dict.fromkeys(name for verdicts in known.values() for name in verdicts)
+    found = [
+        PooledVerdict(name, {label: one[name] for label, one in known.items() if name in one})
+        for name in names
+    ]
+    return sorted(found, key=lambda one: len({*one.verdicts.values()}) == 1)
 
 
 def changed(a: Mapping[str, str], b: Mapping[str, str]) -> list[ChangedVerdict]:

@@ -51,6 +51,13 @@ a verdict differs.
 """
 
 
+_POOL = """Show in how many results each verdict holds, and in which it does not.
+
+Give one RESULT for each machine: a folder of `coldwarm {kind} run`, or a snapshot, packed or not.
+Each is judged again by today's rules first; what was not tested, or cannot be judged, is left out.
+"""
+
+
 def group(kind: Kind, texts: Help, run_bench: Measure) -> click.Group:
     """Return the commands of patterns or of claims; ``run_bench`` measures functions for them."""
     singular = kind.removesuffix("s")
@@ -120,6 +127,16 @@ def group(kind: Kind, texts: Help, run_bench: Measure) -> click.Group:
     @_options.output("json")
     def compare(a: Path, b: Path, form: str) -> int:
         return _print_compared(a, b, kind, form)
+
+    @command.command(
+        "pool",
+        help=_POOL.format(kind=kind),
+        example=f"coldwarm {kind} pool here.tar.gz there.tar.gz",
+    )
+    @click.argument("results", nargs=-1, required=True, metavar="RESULT...", type=_FOLDER)
+    @_options.output("json")
+    def pool(results: tuple[Path, ...], form: str) -> int:
+        return _print_pooled(results, kind, form)
 
     return command
 
@@ -311,6 +328,32 @@ def _print_judged(path: Path, kind: Kind, form: str) -> ExitCode:
         _show(catalogue_document.not_judged(again.not_judged), changes(differing, singular))
     nothing = bool(before) and len(again.not_judged) == len(again.index.results)
     return ExitCode.FAILED if differing or nothing else ExitCode.FINE
+
+
+def _print_pooled(paths: Sequence[Path], kind: Kind, form: str) -> ExitCode:
+    """Print the verdicts of several results side by side, each judged again."""
+    from coldwarm.catalogue import catalogue_document
+    from coldwarm.catalogue.verdict import pooled
+    from coldwarm.report.shown import PlainConsole
+
+    known: dict[str, dict[str, str]] = {}
+    for path in paths:
+        with _opened(path, kind) as found:
+            again = _proved(path, found)
+            left = {one.name for one in again.not_judged}
+            known[str(path)] = {
+                name: verdict
+                for name, verdict in again.index.verdicts.items()
+                if verdict != "not_tested" and name not in left
+            }
+    rows = pooled(known)
+    if form == "json":
+        _options.print_rows(
+            [{kind.removesuffix("s"): one.name, "verdicts": dict(one.verdicts)} for one in rows]
+        )
+    else:
+        PlainConsole().print(catalogue_document.pooled(kind, rows, list(known)))
+    return ExitCode.FINE
 
 
 def _print_compared(a: Path, b: Path, kind: Kind, form: str) -> ExitCode:

@@ -21,56 +21,24 @@ if TYPE_CHECKING:
     from coldwarm.commands.measure import CommandRequest
     from coldwarm.commands.process import Ready
     from coldwarm.contracts.commands import CommandBench, ReadyKind
+    from coldwarm.contracts.policy import Policy
 
 _PANEL = "Programs, instead of functions"
-_OPTIONS = (
-    click.option_panel("Options"),
-    click.option_panel(_PANEL),
-    click.option(
-        "--command",
-        "commands",
-        multiple=True,
-        metavar="COMMAND",
-        panel=_PANEL,
-        help="Program to time to its end, or until it is ready.",
-    ),
-    click.option(
-        "--ready-log", metavar="TEXT", help="It is ready when it prints TEXT.", panel=_PANEL
-    ),
-    click.option(
-        "--ready-http", metavar="URL", help="It is ready when this answers.", panel=_PANEL
-    ),
-    click.option(
-        "--ready-tcp", metavar="HOST:PORT", help="It is ready when this port is open.", panel=_PANEL
-    ),
-    click.option(
-        "--ready-file", metavar="PATH", help="It is ready when this file is there.", panel=_PANEL
-    ),
-    click.option(
-        "--request",
-        metavar="WHAT",
-        help="URL, or a command: time it when it is ready.",
-        panel=_PANEL,
-    ),
-    click.option(
-        "--stop", metavar="SIGNAL", help="Signal that ends it. Default: SIGTERM.", panel=_PANEL
-    ),
-    click.option("--prepare", metavar="COMMAND", help="Run before each start.", panel=_PANEL),
-    click.option("--conclude", metavar="COMMAND", help="Run after each start.", panel=_PANEL),
-)
-_ALONE = {
-    "ready_log",
-    "ready_http",
-    "ready_tcp",
-    "ready_file",
-    "request",
-    "stop",
-    "prepare",
-    "conclude",
+_COMMAND = {"command": ("COMMAND", "Program to time to its end, or until it is ready.")}
+_READY = {
+    "ready-log": ("TEXT", "It is ready when it prints TEXT."),
+    "ready-http": ("URL", "It is ready when this answers."),
+    "ready-tcp": ("HOST:PORT", "It is ready when this port is open."),
+    "ready-file": ("PATH", "It is ready when this file is there."),
+    "request": ("WHAT", "URL, or a command: time it when it is ready."),
+    "stop": ("SIGNAL", "Signal that ends it. Default: SIGTERM."),
+    "prepare": ("COMMAND", "Run before each start."),
+    "conclude": ("COMMAND", "Run after each start."),
 }
+_ALONE = {name.replace("-", "_") for name in _READY}
 _OF_FUNCTIONS = {
     *("inputs", "placement", "reference", "no_check", "tolerance", "pythons", "swept", "sync"),
-    *("before", "after", "cold_only", "warm_only", "max_rounds", "failures", "policy"),
+    *("before", "after", "cold_only", "warm_only", "max_rounds", "policy"),
     *("no_control", "threads", "leave_out_private", "reports"),
 }
 _LABEL = re.compile(r"[A-Za-z_][\w.@+-]*")
@@ -78,9 +46,18 @@ _ROUNDS = 5
 
 
 def options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options of programs."""
-    for one in reversed(_OPTIONS):
-        function = one(function)
+    """Give a command the options of programs, in a panel of their own."""
+    for name, (metavar, text) in reversed({**_COMMAND, **_READY}.items()):
+        function = click.option(
+            f"--{name}", multiple=name in _COMMAND, metavar=metavar, help=text, panel=_PANEL
+        )(function)
+    return click.option_panel("Options")(click.option_panel(_PANEL)(function))
+
+
+def ready_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of when a program is ready, and what is asked of it."""
+    for name, (metavar, text) in reversed(_READY.items()):
+        function = click.option(f"--{name}", metavar=metavar, help=text)(function)
     return function
 
 
@@ -94,7 +71,7 @@ def refuse_others(given: dict[str, Any], typed: Mapping[str, str]) -> None:
     Raises:
         UsageError: there is one, or neither a function nor a program.
     """
-    if not given["commands"]:
+    if not given["command"]:
         alone = next((option for name, option in typed.items() if name in _ALONE), None)
         if alone is not None:
             raise UsageError(f"{alone} goes with a program; name it with --command")
@@ -110,35 +87,46 @@ def refuse_others(given: dict[str, Any], typed: Mapping[str, str]) -> None:
         raise UsageError(f"{other} does not go with --command; remove one of them")
 
 
-def run(given: dict[str, Any]) -> int:
-    """Measure programs, and print how long they took.
+def run(given: dict[str, Any], policy: Policy) -> int:
+    """Measure programs, and print how long they took, and which verdicts are beyond a limit.
 
     Raises:
         UsageError: a program, or what it is ready by, is not what it should be.
         ProgramFailedError: one of them fails.
         StorageError: a file could not be written.
     """
-    from coldwarm.commands import commands_document, measure, result
+    from coldwarm.commands import commands_document, figures, measure, result
     from coldwarm.contracts import codec
     from coldwarm.report.progress import open_progress
     from coldwarm.report.shown import PlainConsole
     from coldwarm.runner.directory import refuse_content
 
-    request = _request(given)
+    request = request_of(given)
+    guards = bool(given["failures"])
+    if guards and len(request.commands) == 1:
+        raise UsageError("--fail-on compares programs with the first one; name a second --command")
     out_dir = given["out"] or _options.new_directory("bench")
     refuse_content(out_dir)  # before anything is measured in vain
     with open_progress(PlainConsole(stderr=True, quiet=is_quiet())) as progress:
         made, ended = measure.measure(request, progress)
     report: CommandBench = codec.without_secrets(made)
     result.write(report, out_dir)
-    _output.emit(
-        given["form"], report, partial(commands_document.document, report, verbose=given["verbose"])
+    failing = figures.failing(report.verdicts, policy)
+    document = partial(
+        commands_document.document, report, verbose=given["verbose"], failing=failing
     )
+    _output.emit(given["form"], report, document)
     if given["form"] == "text":
         _output.print_place(out_dir, verbose=given["verbose"])
     if ended is not None:
         raise ended
-    return _code(report)
+    code = _code(report)
+    if code != ExitCode.FINE or not guards:
+        return code
+    judged = {(one.command, one.cache_mode) for one in report.verdicts}
+    if len(judged) < len(figures.MODES) * (len(request.commands) - 1):
+        return ExitCode.NOTHING_VALID
+    return ExitCode.REGRESSION if failing else code
 
 
 def _code(report: CommandBench) -> int:
@@ -149,22 +137,27 @@ def _code(report: CommandBench) -> int:
     return ExitCode.FINE if report.figures else ExitCode.NOTHING_VALID
 
 
-def _request(given: dict[str, Any]) -> CommandRequest:
+def request_of(given: Mapping[str, Any]) -> CommandRequest:
+    """Return what options ask for.
+
+    Raises:
+        UsageError: a program, or what it is ready by, is not what it should be.
+    """
     from coldwarm.commands import measure
 
-    commands = _labelled(given["commands"])
+    commands = _labelled(given["command"])
     ready = _ready(given)
     asks, asked = None, given["request"] or ""
     if asked and ready.kind == "end":
         raise UsageError("a request needs a program that is ready before it ends; add --ready-http")
     if asked:
         asks = measure.request_by(asked)
-    budget_s = given["time_budget"]
+    budget_s = given.get("time_budget")
     return measure.CommandRequest(
         commands=commands,
         ready=ready,
         stop=_signal(given["stop"] or "SIGTERM"),
-        variables=_variables(given["variables"], commands),
+        variables=_variables(given.get("variables", ()), commands),
         asks=asks,
         asked=asked,
         prepare=given["prepare"] or "",
@@ -172,12 +165,12 @@ def _request(given: dict[str, Any]) -> CommandRequest:
         rounds=given["rounds"] or (_ROUNDS if budget_s is None else 1000),
         time_budget_s=budget_s,
         timeout_s=given["timeout"],
-        threshold=given["threshold"],
+        threshold=given.get("threshold", 0.0),
         seed=given["seed"],
     )
 
 
-def _ready(given: dict[str, Any]) -> Ready:
+def _ready(given: Mapping[str, Any]) -> Ready:
     from coldwarm.commands.process import Ready
 
     kinds: tuple[ReadyKind, ...] = ("log", "http", "tcp", "file")

@@ -255,6 +255,14 @@ class Command(click.RichCommand):
         return super().parse_args(ctx, args)
 
 
+class Running(Command):
+    """A command behind whose ``--`` stands a program of the user's, with its arguments."""
+
+    def own(self, args: list[str]) -> list[str]:
+        """Return the arguments that are not the program's."""
+        return args[: args.index("--")] if "--" in args else args
+
+
 class Measuring(Command):
     """A command that starts processes to measure them, which only Linux allows as needed."""
 

@@ -43,6 +43,7 @@ _PANELS = {
         "run": "Measure the cases of a suite: first results and later calls.",
         "doctor": "Run a Python program, and say where its time goes.",
         "cache": "See what lies in a compilation cache, and who finds it.",
+        "advise": "Try what shortens the start of a program, and how much it saves.",
         "noise": "Measure how small a difference this machine can show.",
     },
     "Read results": {

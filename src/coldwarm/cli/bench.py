@@ -124,9 +124,15 @@ def _command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - opti
     from coldwarm.runner.functions import bench
     from coldwarm.stats.bench_report import bench_report
 
-    _command_bench.refuse_others(given, _given(ctx))
-    if given["commands"]:
-        return _command_bench.run(given)
+    typed = _given(ctx)
+    _command_bench.refuse_others(given, typed)
+    if given["command"]:  # defaults of a file are those of functions
+        own = given if "failures" in typed else {**given, "failures": ()}
+        limits, guarded = _options.split_counts(own["failures"])
+        if guarded:
+            counts = ", ".join(guarded)
+            raise UsageError(f"--fail-on: of programs these are not counted; remove {counts}")
+        return _command_bench.run(own, _policy({**own, "policy": None}, limits))
     verdicts, guarded = _options.split_counts(given["failures"])
     policy = replace(_policy(given, verdicts), counts=guarded)
     request = _request(given, origins(ctx), _limits(policy))
@@ -183,7 +189,6 @@ _ONE_SIZE = {
     "policy": "policy",
     "no_control": "no-control",
     "reports": "report",
-    "rounds": "rounds",
     "max_rounds": "max-rounds",
 }
 """Options that a sweep does not have, by the name of their value."""
@@ -200,6 +205,7 @@ def _sweep(given: dict[str, Any], request: Request) -> int:
     from coldwarm.report.progress import open_progress
     from coldwarm.report.shown import PlainConsole
     from coldwarm.runner.functions import bench, sweep
+    from coldwarm.stats.answers import FEWEST_ROUNDS
 
     def measure(request: Request, folder: Path, listener: Listener) -> Outcome:
         return bench.run(request, folder, listener=listener)
@@ -211,6 +217,8 @@ def _sweep(given: dict[str, Any], request: Request) -> int:
         alone = "threads"
     if alone is not None:
         raise UsageError(f"--{alone} does not go with this --sweep; remove one of them")
+    if 0 < (given["rounds"] or FEWEST_ROUNDS) < FEWEST_ROUNDS:
+        raise UsageError(f"--rounds {given['rounds']}: each size of a sweep needs {FEWEST_ROUNDS}")
     out_dir = given["out"] or _options.new_directory("bench")
     with open_progress(PlainConsole(stderr=True, quiet=is_quiet())) as progress:
         ended = swept.run(out_dir, progress)

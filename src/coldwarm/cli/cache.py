@@ -8,24 +8,16 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from coldwarm.cli import _options, _output
-from coldwarm.cli._commands import Command, CommandGroup, with_example
+from coldwarm.cli._commands import CommandGroup, Running, is_quiet, with_example
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-class _Running(Command):
-    """A command behind whose ``--`` stands a program of the user's, with its arguments."""
-
-    def own(self, args: list[str]) -> list[str]:
-        """Return the arguments that are not the program's."""
-        return args[: args.index("--")] if "--" in args else args
-
-
 class _Group(CommandGroup):
     """The commands of this file, some of which run a program."""
 
-    own = _Running.own
+    own = Running.own
 
 
 @click.group(
@@ -70,19 +62,20 @@ def _list(folder: Path, form: str) -> None:
     """
     from coldwarm.cache import cache_document, check
 
-    found = check.listing(folder)
+    found = check.listed(folder)
     _output.emit(form, found, lambda: cache_document.listed(found))
 
 
 @_command.command("why", example="coldwarm cache why .jax_cache other/.jax_cache")
-@click.argument("a", metavar="FOLDER_A", type=_options.Input())
-@click.argument("b", metavar="FOLDER_B", type=_options.Input())
+@click.argument("a", metavar="A", type=_options.Input())
+@click.argument("b", metavar="B", type=_options.Input())
 @_options.output("json", "markdown")
 def _why(a: Path, b: Path, form: str) -> None:
     """Compare two compilation caches: what is in one alone, and in what its key differs.
 
-    Programs of one name are held against each other: options of XLA, the path of the cache,
-    processor, version, and the program itself, as far as they lie in the caches.
+    A and B are folders, or files of `coldwarm cache check --format json`. Programs of one name are
+    held against each other: options of XLA, the path of the cache, processor, version, and the
+    program itself, as far as they lie in the caches.
     """
     from coldwarm.cache import cache_document, check
 
@@ -137,7 +130,7 @@ def _key(
 
 
 @_command.command(
-    "warm", cls=_Running, example="coldwarm cache warm .jax_cache -- train.py --epochs 1"
+    "warm", cls=Running, example="coldwarm cache warm .jax_cache -- train.py --epochs 1"
 )
 @click.argument("folder", metavar="FOLDER", type=_options.Output(file_okay=False))
 @_options.python
@@ -217,7 +210,7 @@ def _unpack(file: Path, folder: Path, key: Path | None, form: str) -> None:
 
 
 @_command.command(
-    "check", cls=_Running, example="coldwarm cache check .jax_cache -- train.py --epochs 1"
+    "check", cls=Running, example="coldwarm cache check .jax_cache -- train.py --epochs 1"
 )
 @click.argument("folder", metavar="FOLDER", type=_options.Input())
 @_options.python
@@ -229,6 +222,18 @@ def _unpack(file: Path, folder: Path, key: Path | None, form: str) -> None:
     show_default=True,
     help="Most programs that may be missed.",
 )
+@click.option(
+    "--measure",
+    is_flag=True,
+    help="Measure what the cache saves, by five starts with empty caches and five with a copy.",
+)
+@click.option(
+    "--min-saving",
+    type=_options.Duration(),
+    default=None,
+    metavar="TIME",
+    help="Fail unless it is shown to save this time, such as 5s. It implies --measure.",
+)
 @_options.output("json", "markdown", "github")
 @_PROGRAM
 @click.pass_context
@@ -237,8 +242,11 @@ def _check(
     folder: Path,
     python: str | None,
     allow_miss: int,
+    min_saving: float | None,
     program: tuple[str, ...],
     form: str,
+    *,
+    measure: bool,
 ) -> None:
     """Run a Python program with a copy of a cache, and say what it found of it.
 
@@ -246,15 +254,28 @@ def _check(
     it at another place, as in an image or on another machine. For each line that needs something
     compiled, the table says whether that was found, and if not, why. A program that sets the folder
     itself uses that one, and the table says so. What the program prints goes to standard error. The
-    exit status is 1 if more is missed than --allow-miss. A cache is code of its maker, which the
-    program runs.
+    exit status is 1 if more is missed than --allow-miss, or if the interval of what it saves
+    begins below --min-saving. A cache is code of its maker, which the program runs.
     """
-    from coldwarm.cache import cache_document, check
-    from coldwarm.errors import ExitCode
+    from coldwarm.cache import cache_document, check, saving
+    from coldwarm.errors import ExitCode, UsageError
+    from coldwarm.report.progress import open_progress
+    from coldwarm.report.shown import PlainConsole
 
-    found = check.check(folder, _given(program), python or sys.executable)
-    _output.emit(form, found, lambda: cache_document.checked(found))
-    if cache_document.missed(found.lines) > allow_miss:
+    line, python = _given(program), python or sys.executable
+    measures = measure or min_saving is not None
+    if measures and sys.platform != "linux":
+        raise UsageError("--measure and --min-saving need Linux; remove them")
+    found = check.check(folder, line, python)
+    if measures:
+        with open_progress(PlainConsole(stderr=True, quiet=is_quiet())) as progress:
+            found = saving.measured(found, folder, line, python, progress)
+    _output.emit(form, found, lambda: cache_document.checked(found, min_saving))
+    if found.measured is not None and not found.measured.complete:
+        context.exit(ExitCode.INTERRUPTED)
+    is_little = min_saving is not None and not cache_document.saves(found, min_saving)
+    failed = found.exit_status or cache_document.is_blind(found)
+    if cache_document.missed(found.lines) > allow_miss or (is_little and not failed):
         context.exit(ExitCode.REGRESSION)
-    if found.exit_status or cache_document.is_blind(found):
+    if failed:
         context.exit(ExitCode.FAILED)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from coldwarm.cli import _options, _output
-from coldwarm.cli._commands import CommandGroup, Measuring, is_quiet, with_example
+from coldwarm.cli._commands import CommandGroup, Measuring, Running, is_quiet, with_example
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -18,9 +18,15 @@ if TYPE_CHECKING:
     from coldwarm.runner.suite import Outcome
 
 
+class _Group(CommandGroup):
+    """The commands of this file, one of which hands on what stands behind ``--``."""
+
+    own = Running.own
+
+
 @click.group(
     name="history",
-    cls=CommandGroup,
+    cls=_Group,
     help=with_example(
         "Keep the results of many commits, and see where figures changed.",
         "coldwarm history check history --fail-on slower:5%",
@@ -130,6 +136,85 @@ def _add(
         n_removed=store.prune(folder, keep) if keep is not None else 0,
     )
     _output.emit(form, made, lambda: history_document.added(made))
+
+
+@_command.command(
+    "measure",
+    cls=Running,
+    example="coldwarm history measure --to history --on dask:tcp://a:8786 -- bench a.py:f b.py:f",
+)
+@_TO
+@click.option(
+    "--on",
+    "where",
+    default="local",
+    show_default=True,
+    metavar="MACHINES",
+    help="local, dask:ADDRESS of a scheduler, or submitit:slurm,partition=NAME.",
+)
+@click.option(
+    "--runs",
+    type=_options.Whole(1, example=3),
+    metavar="N",
+    help="Runs in all. Default: one for each machine.",
+)
+@click.option(
+    "--send",
+    "further",
+    multiple=True,
+    type=_options.Input(),
+    metavar="PATH",
+    help="File or folder that the functions need besides. Repeatable.",
+)
+@click.option(
+    "--most-noise",
+    type=_options.Share(),
+    default="10%",
+    show_default=True,
+    metavar="SHARE",
+    help="Leave out a machine that cannot show such a difference in a minute.",
+)
+@click.option("--any-noise", is_flag=True, help="Measure on each machine, without this test.")
+@click.option("--commit", metavar="REV", help="Hash of the commit that is measured.")
+@_options.output("json")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="-- bench|run [ARGUMENT]...")
+def _measure(
+    folder: Path,
+    where: str,
+    runs: int | None,
+    further: tuple[Path, ...],
+    most_noise: float,
+    commit: str | None,
+    arguments: tuple[str, ...],
+    form: str,
+    *,
+    any_noise: bool,
+) -> int:
+    """Measure on several machines, and put the results into a history.
+
+    Behind -- stands a command of coldwarm, `bench` or `run`. Each machine measures its noise first,
+    and then does it as a whole, in a folder of its own with the files that it names. If a machine
+    is lost, its run is given to another. A result is verified before it is kept. Each machine needs
+    coldwarm. Whoever reaches the scheduler can run code on its workers, and a worker can run code
+    here. `coldwarm history pool` shows each figure over all machines.
+    """
+    from coldwarm.errors import ExitCode
+    from coldwarm.history import executors, history_document, machines
+
+    machines.refuse_others(arguments)
+    files = machines.files_of(arguments, further)
+    plan = machines.Plan(arguments, files, None if any_noise else most_noise, runs)
+    carrier, quiet = executors.opened(where, runs), is_quiet()
+
+    def tell(line: str) -> None:
+        if not quiet:
+            _options.say(line, err=True)
+
+    found = machines.measure(carrier, plan, folder, tell, commit)
+    _output.emit(form, found, lambda: history_document.measured(found))
+    if found.interrupted:
+        return ExitCode.INTERRUPTED
+    return ExitCode.FINE if found.n_kept == found.n_runs else ExitCode.FAILED
 
 
 @_command.command("query", example="coldwarm history query history --metric warm")

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.contracts.base import EMPTY, FILLED
 from coldwarm.contracts.commands import CommandFigure, CommandSaving, CommandVerdict
+from coldwarm.stats.compared_figures import fails
 from coldwarm.stats.intervals import CONFIDENCE, difference, summary
 from coldwarm.stats.ratio import compare
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.base import CacheMode, MetricKind
     from coldwarm.contracts.commands import CommandMetric, CommandStart
+    from coldwarm.contracts.policy import Policy
+
+
+class FailingCommand(NamedTuple):
+    """A verdict, and the limit that it is beyond, as a share."""
+
+    verdict: CommandVerdict
+    limit: float
+
 
 MODES: tuple[CacheMode, CacheMode] = EMPTY, FILLED
 _METRICS: tuple[CommandMetric, ...] = ("ready_s", "first_answer_s", "request_s")
@@ -28,10 +38,10 @@ def good(starts: Sequence[CommandStart], label: str, mode: CacheMode) -> list[Co
 def figures(labels: Sequence[str], starts: Sequence[CommandStart]) -> list[CommandFigure]:
     """Return the figures of each command and cache mode, as far as there are starts."""
     named = [(label, mode, metric) for label in labels for mode in MODES for metric in _METRICS]
-    samples = {one: [*_by_round(starts, *one).values()] for one in named}
+    known = {one: [*_by_round(starts, *one).values()] for one in named}
     return [
         CommandFigure(command=label, cache_mode=mode, metric=metric, summary=summary(groups))
-        for (label, mode, metric), groups in samples.items()
+        for (label, mode, metric), groups in known.items()
         if groups
     ]
 
@@ -75,11 +85,24 @@ def verdicts(
     return found
 
 
+def failing(verdicts: Sequence[CommandVerdict], policy: Policy) -> list[FailingCommand]:
+    """Return the verdicts that lie beyond a limit: warm ones are of later requests."""
+    found = []
+    for one in verdicts:
+        kind: MetricKind = "warm" if one.comparison.metric == "request_s" else "cold"
+        limits = policy.limits(one.command, one.comparison.metric, kind).fail_on
+        shares = {str(name): share for name, share in limits.items()}
+        beyond = fails(one.comparison, one.comparison.verdict, shares)
+        if beyond is not None:
+            found.append(FailingCommand(one, beyond))
+    return found
+
+
 def _by_round(
     starts: Sequence[CommandStart], label: str, mode: CacheMode, metric: CommandMetric
 ) -> dict[str, list[float]]:
-    found = {str(one.round): _samples(one, metric) for one in good(starts, label, mode)}
-    return {round_: samples for round_, samples in found.items() if samples}
+    found = {str(one.round): samples(one, metric) for one in good(starts, label, mode)}
+    return {round_: values for round_, values in found.items() if values}
 
 
 def headline(starts: Sequence[CommandStart]) -> CommandMetric:
@@ -87,7 +110,8 @@ def headline(starts: Sequence[CommandStart]) -> CommandMetric:
     return "first_answer_s" if any(one.requests_s for one in starts) else "ready_s"
 
 
-def _samples(start: CommandStart, metric: CommandMetric) -> list[float]:
+def samples(start: CommandStart, metric: CommandMetric) -> list[float]:
+    """Return the seconds of a start that a figure is of."""
     if start.ready_s is None:
         return []
     if metric == "ready_s":

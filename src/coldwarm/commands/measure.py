@@ -1,9 +1,10 @@
 """Starts commands in turns, with empty and with filled caches, and makes figures of that.
 
 A round starts each command with caches that are empty, and then with those that this start has
-filled. The frameworks' own events tell what was compiled and what was read, in all processes that
-the command has. Before the first round each is started once, as what it reads from the disk for the
-first time would be a part of one figure alone.
+filled; or, in any order, with a copy of a cache that is given. The frameworks' own events tell what
+was compiled and what was read, in all processes that the command has. Before the first round each
+is started once, as what it reads from the disk for the first time would be a part of one figure
+alone.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ from collections import defaultdict
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 import coldwarm
-from coldwarm.caches import listing, modes, refuted
+from coldwarm.caches import listing, modes, proved, refuted
 from coldwarm.commands.figures import MODES, figures, savings, verdicts
 from coldwarm.commands.process import CommandProcess, Ready, argv, ask_command, ask_http
-from coldwarm.contracts.base import EMPTY
+from coldwarm.contracts.base import EMPTY, FILLED
 from coldwarm.contracts.commands import (
     CommandBench,
     CommandStart,
@@ -49,12 +50,13 @@ from coldwarm.stats.ratio import THRESHOLD
 
 if TYPE_CHECKING:
     import signal
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from coldwarm.caches.listing import Listing
     from coldwarm.commands.process import Ended
     from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.observation import Judgement
     from coldwarm.contracts.reasons import Reason
     from coldwarm.doctor.trace import CompiledCall, ProcessTrace
     from coldwarm.doctor.watch import Watched
@@ -64,6 +66,28 @@ _REQUESTS, _REQUESTS_S = 21, 2.0
 """Requests to a server at most, the first one among them, and the time for the others."""
 _ENTRY, _BESIDE = "-cache", "tmp/"
 """End of the name of a program's file in the cache of JAX, and what TorchInductor writes beside."""
+
+
+@dataclass(frozen=True)
+class GivenCache:
+    """A cache that was filled elsewhere."""
+
+    folder: Path
+    owners: Sequence[str]
+    """Of the programs in it."""
+
+    def settings(self) -> list[str]:
+        """Return the variables, besides its folder, by which it may be missed."""
+        return [name for owner in map(modes.owner, self.owners) for name in owner.variables]
+
+    def lay(self, root: Path) -> None:
+        """Copy it to where a command that is started looks for it.
+
+        Raises:
+            StorageError: the copy cannot be written.
+        """
+        for owner in map(modes.owner, self.owners):
+            listing.copied(self.folder, root / owner.name / owner.folders[owner.variable])
 
 
 @dataclass(frozen=True)
@@ -84,6 +108,8 @@ class CommandRequest:
     """Command of the shell before each start, in no figure."""
     conclude: str = ""
     """The same after each."""
+    given: GivenCache | None = None
+    """What filled caches hold; ``None``: what the start before it has left."""
     rounds: int = 5
     time_budget_s: float | None = None
     timeout_s: float = 300.0
@@ -118,8 +144,8 @@ def measure(
         StorageError: its caches could not be laid.
     """
     # Before anything starts, so that what it shows here is in no text that it prints.
-    described = [_described(label, request) for label in request.commands]
-    asked = request.asked if _is_url(request.asked) else _shown(request.asked)
+    told_of = [described(label, request) for label in request.commands]
+    asked = asked_in_words(request)
     began_s = time.perf_counter()
     started_at = datetime.now(UTC).isoformat(timespec="seconds")
     place = environment.collect()
@@ -132,7 +158,8 @@ def measure(
         guard = stack.enter_context(Guard())
         runner = Runner(request, guard, work)
         try:
-            _try_each(runner, listener)
+            if request.given is None:  # with which it has just been started
+                _try_each(runner, listener)
             for one in _rounds(runner, listener, began_s):
                 starts.append(one)  # noqa: PERF402 - kept where a later one is interrupted
         except KeyboardInterrupt:
@@ -150,18 +177,19 @@ def measure(
         ready=request.ready.kind,
         ready_when=request.ready.what,
         request=asked,
-        commands=described,
+        commands=told_of,
         starts=starts,
         threshold=request.threshold,
         figures=figures(labels, starts),
         savings=savings(labels, starts),
         verdicts=verdicts(labels, starts, request.threshold),
-        limitations=_limitations(starts),
+        limitations=limitations(starts),
     )
     return made, ended
 
 
-def _described(label: str, request: CommandRequest) -> MeasuredCommand:
+def described(label: str, request: CommandRequest) -> MeasuredCommand:
+    """Return a command as it may be shown."""
     values, withheld = told(request.variables.get(label, {}))
     return MeasuredCommand(
         label=label,
@@ -169,6 +197,11 @@ def _described(label: str, request: CommandRequest) -> MeasuredCommand:
         variables=values,
         withheld_variables=withheld,
     )
+
+
+def asked_in_words(request: CommandRequest) -> str:
+    """Return what is asked of a command, without what is secret in it."""
+    return request.asked if _is_url(request.asked) else _shown(request.asked)
 
 
 def _shown(command: str) -> str:
@@ -192,11 +225,20 @@ def _try_each(runner: Runner, listener: Listener) -> None:
         listener.process(label, "trying it", 1, 1)
         root = runner.work / "trial"
         tried = runner.start(label, EMPTY, 0, root)
-        isolation.discard(root)
-        if tried.status == "failed" and tried.reason is not None:
-            last = (tried.output_tail or "").strip().rpartition("\n")[2]
-            text = f"{label}: {words(tried.reason)}"
-            raise ProgramFailedError(f"{text}; it printed last: {shorten(last)}" if last else text)
+        runner.discard(root)
+        refuse_failed(tried)
+
+
+def refuse_failed(tried: CommandStart) -> None:
+    """Refuse a command that does not become ready.
+
+    Raises:
+        ProgramFailedError: its start has failed.
+    """
+    if tried.status == "failed" and tried.reason is not None:
+        last = (tried.output_tail or "").strip().rpartition("\n")[2]
+        text = f"{tried.command}: {words(tried.reason)}"
+        raise ProgramFailedError(f"{text}; it printed last: {shorten(last)}" if last else text)
 
 
 def _rounds(runner: Runner, listener: Listener, began_s: float) -> Iterator[CommandStart]:
@@ -208,14 +250,29 @@ def _rounds(runner: Runner, listener: Listener, began_s: float) -> Iterator[Comm
         round_began_s = time.perf_counter()
         for label in shuffle(labels, len(labels)):
             root = runner.work / f"round-{round_}-{labels.index(label)}"
-            for mode in MODES:
+            for mode in MODES if request.given is None else shuffle(MODES, len(MODES)):
                 listener.process(label, mode, round_ + 1, request.rounds)
-                yield runner.start(label, mode, round_, root)
-            isolation.discard(root)
+                if request.given is not None:
+                    runner.discard(root)
+                    if mode == FILLED:
+                        request.given.lay(root)
+                given = request.given.owners if request.given and mode == FILLED else ()
+                yield runner.start(label, mode, round_, root, given=given)
+            runner.discard(root)
         now_s = time.perf_counter()
         budget_s = request.time_budget_s
         if budget_s is not None and now_s + (now_s - round_began_s) > began_s + budget_s:
             return
+
+
+class _Laid(NamedTuple):
+    """The caches of a start."""
+
+    root: Path
+    variables: Mapping[str, str]
+    listed: tuple[Mapping[str, Listing], Mapping[str, Listing]]
+    """Before and after it, by owner."""
+    given: frozenset[str]
 
 
 @dataclass
@@ -225,19 +282,38 @@ class Runner:
     request: CommandRequest
     guard: Guard
     work: Path
+    seen: Watched | None = None
+    """What the processes of the last start have told; ``None``: nothing."""
     _order: int = 0
     _used: dict[Path, set[str]] = field(default_factory=lambda: defaultdict(set))
     """By folder of caches, the owners that something was asked of there."""
 
-    def start(self, label: str, mode: CacheMode, round_: int, root: Path) -> CommandStart:
+    def start(  # noqa: PLR0913 - what a start depends on
+        self,
+        label: str,
+        mode: CacheMode,
+        round_: int,
+        root: Path,
+        *,
+        given: Collection[str] = (),
+        settings: Mapping[str, str] | None = None,
+    ) -> CommandStart:
         """Start a command with the caches in a folder, until it is ready and then until it ends.
+
+        Args:
+            label: Which command.
+            mode: What its caches are to be.
+            round_: Number of the round.
+            root: Where its caches are.
+            given: Owners of caches that were laid there, and of which something is to be read.
+            settings: Variables that it has besides.
 
         Raises:
             UsageError: it cannot be started, or something is ready before it.
         """
         request, self._order = self.request, self._order + 1
         journal = self.work / f"journal-{self._order}"
-        variables = self.variables(label, mode, root, journal)
+        variables = {**self.variables(label, mode, root, journal), **(settings or {})}
         # What is done beside it is not watched, and does not touch its caches.
         beside = {**os.environ, **request.variables.get(label, {})}
         _shell(request.prepare, beside, "--prepare")
@@ -277,8 +353,15 @@ class Runner:
             seen = watch.read(journal)
         except UsageError:  # none of its processes was a Python
             seen = None
-        made = self._proved(made, seen, root, variables, (before, after))
+        laid = _Laid(root, variables, (before, after), frozenset(given))
+        made = self._proved(made, seen, laid)
+        self.seen = seen
         return made if seen is None else _divided(made, seen, process.spawned_s)
+
+    def discard(self, root: Path) -> None:
+        """Remove the caches in a folder: the next start there finds none."""
+        isolation.discard(root)
+        self._used.pop(root, None)
 
     def _ask(self, variables: Mapping[str, str]) -> list[float]:
         """Ask a first request, and others for a while.
@@ -306,6 +389,10 @@ class Runner:
             mark=self.guard.mark_value,
             deterministic=False,
         )
+        if self.request.given is not None:  # which is found by the user's own settings
+            for name in self.request.given.settings():
+                found.pop(name, None)
+                found |= {name: os.environ[name]} if name in os.environ else {}
         if self.request.ready.kind == "log":  # a line is to be seen when it is printed
             found["PYTHONUNBUFFERED"] = "1"
         return watch.environment(journal, found) | {LOOKED_FOR: STARTS}
@@ -314,11 +401,10 @@ class Runner:
         self,
         made: CommandStart,
         seen: Watched | None,
-        root: Path,
-        variables: Mapping[str, str],
-        listed: tuple[Mapping[str, Listing], Mapping[str, Listing]],
+        laid: _Laid,
     ) -> CommandStart:
         """Add what its processes and its caches have told, and judge its cache mode by that."""
+        root, variables, listed, given = laid
         asked = {} if seen is None else _asked(seen)
         evidence = [
             _evidence(owner, calls, listed)
@@ -331,7 +417,11 @@ class Runner:
             unseen += _moved(seen, variables)
         evidence += [_evidence(name, (), listed) for name in _uncounted(listed)]
         self._used[root] |= {one.owner for one in evidence}
-        judgement = modes.judge(made.cache_mode, evidence, compiles=True)
+        judgement = (
+            _judge_given([one for one in evidence if one.owner in given])
+            if given
+            else modes.judge(made.cache_mode, evidence, compiles=True)
+        )
         if unseen:
             judgement = refuted("command_unseen", owner_names=sorted(set(unseen)))
         return msgspec.structs.replace(
@@ -342,6 +432,17 @@ class Runner:
             reason=None if judgement.proved else judgement.reason,
             null_reasons={"parts": because("no_python")} if seen is None else {},
         )
+
+
+def _judge_given(evidence: Sequence[CacheEvidence]) -> Judgement:
+    """Judge a start with given caches: something of each was read, whatever else was compiled."""
+    n_hits, n_compiles = (sum(getattr(one, name) or 0 for one in evidence) for name in _READ)
+    if not evidence or not all(one.hits for one in evidence):
+        return refuted("given_unread")
+    return proved("given_read", n_hits=n_hits, n_compiles=n_compiles)
+
+
+_READ = ("hits", "compiles")
 
 
 def _divided(made: CommandStart, seen: Watched, spawned_s: float) -> CommandStart:
@@ -395,6 +496,11 @@ def _asked(seen: Watched) -> dict[str, list[CompiledCall]]:
             and (framework != "torch" or one.hit or one.own_s.get("compile"))
         ]
     return found
+
+
+def kept_in(root: Path) -> list[str]:
+    """Return the owners that have programs in the caches of a folder."""
+    return _kept_by_files(_listings(root))
 
 
 def _kept_by_files(listed: Mapping[str, Listing]) -> list[str]:
@@ -481,7 +587,8 @@ def _parts(trace: ProcessTrace, spawned_s: float, whole_s: float) -> StartParts:
     return StartParts(**parts, rest_s=max(0.0, whole_s - sum(parts.values())))
 
 
-def _limitations(starts: Sequence[CommandStart]) -> list[Reason]:
+def limitations(starts: Sequence[CommandStart]) -> list[Reason]:
+    """Return what of these starts was not controlled."""
     owners = dict.fromkeys(one.owner for start in starts for one in start.evidence)
     found = [because(code) for code in ("command_watched", "command_pages", "command_home")]
     if not owners and all(one.judgement is None or one.judgement.proved for one in starts):

@@ -57,7 +57,7 @@ def argv(command: str) -> list[str]:
     try:
         parts = shlex.split(command)
     except ValueError:
-        raise UsageError(f"--command {command!r:.60}: a quote is open; close it") from None
+        raise UsageError(f"{command!r:.60}: a quote is open; close it") from None
     if not parts:
         raise UsageError("--command is empty; write it as in a shell: --command 'python serve.py'")
     if _OF_SHELL & set(command) or "=" in parts[0]:
@@ -197,7 +197,7 @@ class CommandProcess:
                 )
                 self.guard.add(self._process.pid)
         except OSError as error:
-            text = f"--command: {parts[0]} cannot be started: {error.strerror}"
+            text = f"{parts[0]} cannot be started: {error.strerror}"
             raise UsageError(f"{text}; name a program that is there") from None
         self.pid = self._process.pid
         self._label = self.guard.label(self.pid)

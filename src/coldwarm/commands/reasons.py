@@ -7,6 +7,8 @@ _REASONS = {
     "ended_by_itself": "it ended with exit status {status} before it was asked to",
     "command_unseen": "programs of {owner_names:list} were compiled or read where nothing tells of"
     " it: by a process that is not watched, or in another folder",
+    "given_read": "read from the given cache: {n_hits:# program}; compiled: {n_compiles}",
+    "given_unread": "nothing was read from the given cache",
     "does_not_stop": "it did not end within {limit_s:g} s of {name}, and was killed",
     "processes_left": "it has left {n_processes:# process}, which were ended",
     "request_failed": "a request was answered with {answer}",

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from coldwarm.contracts.base import Count, Record, Seconds, Sha256
+from coldwarm.contracts.commands import CommandBench
 from coldwarm.contracts.reasons import Reason
 
 CacheOutcome = Literal["found", "missed", "elsewhere", "not_kept"]
@@ -15,6 +16,8 @@ program uses another cache than the one that was checked; ``not_kept``: compiled
 does not keep it, as what compiles quickly. Of several programs of a line the first of ``missed``,
 ``elsewhere``, ``not_kept``."""
 
+Nanoseconds = Annotated[int, msgspec.Meta(ge=0, le=2**62 - 1)]
+"""When a file was written, since 1970: some caches go by it."""
 PackedOwner = Literal["inductor", "jax", "numba"]
 """Whose programs a packed cache may hold."""
 
@@ -31,10 +34,13 @@ class KeptEntry(Record, frozen=True, kw_only=True):
     key: str
     """What tells it from others of the same name."""
     n_bytes: Count
-    written_at: str
-    """UTC."""
+    modified_ns: Nanoseconds
     parts: dict[str, str] = {}
     """What it was made for, by name: processor, types, version, as far as the file tells."""
+    options: dict[str, str] = {}
+    """Options of the compiler that it was made with, or values of the parts of its key."""
+    components: dict[str, str] = {}
+    """Hashes of the parts of its key, by name, where they are kept with it."""
     fault: Reason | None = None
     """Why it cannot be read."""
 
@@ -94,8 +100,7 @@ class PackedFile(Record, frozen=True, kw_only=True):
     """Below the folder of the cache."""
     n_bytes: Count
     sha256: Sha256
-    modified_ns: Annotated[int, msgspec.Meta(ge=0, lt=2**62)]
-    """When it was written, in nanoseconds since 1970: some caches go by it."""
+    modified_ns: Nanoseconds
 
 
 class CachePack(Record, frozen=True, kw_only=True):
@@ -156,3 +161,8 @@ class CacheCheck(Record, frozen=True, kw_only=True):
     """Frameworks that compiled something, and of which nothing lies in the cache."""
     unseen: list[Reason] = []
     """Parts that could not be watched, and why."""
+    entries: list[KeptEntry]
+    """Programs in the copy after its end, with those that it had to compile."""
+    measured: CommandBench | None = None
+    """The program with empty caches and with copies of this one; ``None``: it was not asked for,
+    or nothing was found."""

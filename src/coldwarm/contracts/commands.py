@@ -126,3 +126,52 @@ class CommandBench(Record, frozen=True, kw_only=True):
     savings: list[CommandSaving]
     verdicts: list[CommandVerdict]
     limitations: list[Reason] = []
+
+
+AdviceKind = Literal["cache", "bytecode", "import"]
+"""Keep what a framework compiles; keep the bytecode of modules; import a module when it is used."""
+AS_IT_IS = "as_it_is"
+"""The command's name among starts with changes."""
+
+
+class StartAdvice(Record, frozen=True, kw_only=True):
+    """A change of a command's start, and how much sooner it was ready with it, in seconds."""
+
+    kind: AdviceKind
+    name: str
+    """The owner of the cache, or the module."""
+    lines: list[str]
+    """What to set or to write; ``DIR`` and ``FOLDER`` stand for folders of one's own."""
+    is_made: bool = False
+    """Whether the program, or its framework, does so already: then this is what that saves."""
+    is_shown: bool
+    """Whether it surely saves time that matters."""
+    n_rounds: Count
+    """Rounds with both."""
+    seconds: float
+    low: float | None
+    high: float | None
+    confidence: float
+
+
+class CommandAdvice(Record, frozen=True, kw_only=True):
+    """What shortens the start of a command with empty caches, each change by itself."""
+
+    schema_version: Literal["coldwarm.command_advice.v1"] = "coldwarm.command_advice.v1"
+    harness_version: str
+    started_at: str
+    complete: bool
+    environment: Environment
+    ready: ReadyKind
+    ready_when: str
+    request: str = ""
+    command: MeasuredCommand
+    starts: list[CommandStart]
+    """As it is, and with each change, which they are named after."""
+    before: Summary | None
+    """As it is, until it was ready, or had answered a first request; ``None``: no start counts."""
+    advice: list[StartAdvice]
+    """By what it saves; also what saves nothing."""
+    failed: list[str] = []
+    """Changes with which no start counts, as they are named among the starts."""
+    limitations: list[Reason] = []

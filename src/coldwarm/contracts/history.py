@@ -254,3 +254,20 @@ class HistoryRows(Record, frozen=True, kw_only=True):
     """Figures of older runs, which were not asked for."""
     machines: dict[str, str] = {}
     """Names of the machines, by their hashes."""
+
+
+class HistoryMeasurement(Record, frozen=True, kw_only=True):
+    """Runs on several machines, and what became of them."""
+
+    schema_version: Literal["coldwarm.history_measurement.v1"] = "coldwarm.history_measurement.v1"
+    harness_version: str
+    folder: str
+    n_runs: Count
+    """Runs that were asked for."""
+    n_kept: Count
+    """Those whose result was verified and put into the history."""
+    lost: list[str] = []
+    """What went wrong: where, and how."""
+    noisy: dict[str, float] = {}
+    """Machines that were left out, with the relative difference that each can show in a minute."""
+    interrupted: bool = False

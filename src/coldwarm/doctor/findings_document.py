@@ -13,6 +13,7 @@ import click
 from msgspec.structs import replace
 
 from coldwarm.catalogue.spec import patterns
+from coldwarm.contracts.reasons import because
 from coldwarm.doctor.judge import SMALL, is_small
 from coldwarm.doctor.rules import change_of, pages
 from coldwarm.report import units
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
         Finding,
         Fix,
         LineTime,
-        MissKind,
     )
     from coldwarm.contracts.reasons import Reason
     from coldwarm.report.document import Block, Line
@@ -63,23 +63,13 @@ def _saved(one: Finding) -> str:
     return f"no figure: {_estimate(one)}"
 
 
-WHY_MISSED: dict[MissKind, str] = {
-    "nothing_kept": "nothing of this function was kept before",
-    "file_changed": "its file has changed since it was kept",
-    "types": "it was not kept for these types, only for others",
-    "code": "the function itself has changed since it was kept",
-    "captured": "what it takes from around it has other values than when it was kept",
-    "processor": "it was kept for another kind of processor",
-    "version": "it was kept by another version of Numba",
-    "unreadable": "what was kept cannot be read",
-    "unknown": "the reason is not known",
-}
-
-
 def misses(sites: Sequence[CallSite], most: int) -> Iterator[str]:
     """Yield for the first ``most`` of these lines what was not in Numba's cache, and why."""
     for one in [one for one in sites if one.misses][:most]:
-        told = ((counted(n, "program"), WHY_MISSED[kind]) for kind, n in one.misses.items())
+        told = (
+            (counted(n, "program"), words(because(f"numba_{kind}")))
+            for kind, n in one.misses.items()
+        )
         why = "; ".join(f"{programs}: {reason}" for programs, reason in told)
         yield f"Not in Numba's cache on disk: {_where(one)}: {why}"
 

@@ -58,5 +58,32 @@ _REASONS = {
     " that took is in no figure",
     "doctor_failed": "the doctor itself failed at {at} with {error}: something may be missing here",
 }
-for _codes in (Codes(_REASONS), *(rule.codes for rule in rules())):
+_MISSED_BY_NUMBA = {
+    "numba_nothing_kept": "nothing of this function was kept before",
+    "numba_file_changed": "its file has changed since it was kept",
+    "numba_types": "it was not kept for these types, only for others",
+    "numba_code": "the function itself has changed since it was kept",
+    "numba_captured": "what it takes from around it has other values than when it was kept",
+    "numba_processor": "it was kept for another kind of processor",
+    "numba_version": "it was kept by another version of Numba",
+    "numba_unreadable": "what was kept cannot be read",
+    "numba_unknown": "the reason is not known",
+}
+"""By kind of miss."""
+_AFTER_A_MISS = {
+    "numba_nothing_kept": "run the program with this cache once, where it may write",
+    "numba_types": "call the function with these types where the cache is filled",
+    "numba_processor": "fill it on a machine with the same processor, or set NUMBA_CPU_NAME=generic"
+    " and NUMBA_CPU_FEATURES= in both places",
+    "numba_version": "fill it again with the version that uses it",
+    **dict.fromkeys(
+        ("numba_file_changed", "numba_code", "numba_captured"),
+        "fill it again with the program that uses it",
+    ),
+}
+for _codes in (
+    Codes(_REASONS),
+    Codes(_MISSED_BY_NUMBA, _AFTER_A_MISS),
+    *(rule.codes for rule in rules()),
+):
     declare(_codes)

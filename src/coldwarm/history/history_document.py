@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         HistoryChange,
         HistoryCheck,
         HistoryFigure,
+        HistoryMeasurement,
         HistoryPool,
         HistoryRow,
         HistoryRows,
@@ -44,6 +45,17 @@ def added(made: HistoryAddition) -> Document:
     if made.n_removed:
         said += f"; the raw results of {counted(made.n_removed, 'run')} removed"
     return Document("coldwarm history add", (Paragraph(f"{said}."),))
+
+
+def measured(made: HistoryMeasurement) -> Document:
+    """Return what became of runs on several machines."""
+    said = f"{made.n_kept} of {counted(made.n_runs, 'run')} kept in {made.folder}."
+    blocks: list[Block] = [Paragraph(said, "strong" if made.n_kept == made.n_runs else "failure")]
+    blocks += [Paragraph(f"{one}.") for one in made.lost]
+    for machine, share in made.noisy.items():
+        text = f"{machine} was left out: it is too noisy to show less than {100 * share:.2g} %"
+        blocks.append(Paragraph(f"{text} in a minute.", "failure"))
+    return Document("coldwarm history measure", tuple(blocks))
 
 
 def checked(found: HistoryCheck) -> Document:

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 _RUNS, _FIGURES, _RESULT, _INDEX = "runs", "figures.json", "result", "index.sqlite"
+_NODE_DIGITS = 4
 _VERSION = 3
 """Of the index; another one is made anew."""
 _TRUSTED = 0.9
@@ -120,19 +121,26 @@ class History:
         return {one.machine: one.machine_name for one in self.runs}
 
 
-def add(folder: Path, found: Measured | Benchmarks, commit: str | None) -> HistoryRun | None:
+def add(
+    folder: Path, found: Measured | Benchmarks, commit: str | None, node: str = ""
+) -> HistoryRun | None:
     """Put a run into a history; ``None``: it is there already.
 
     Args:
         folder: The history, which is made where it is not there.
         found: The run, as it was read and computed again, or a file of another tool.
         commit: That of the program; ``None``: the one that the run names, if it does.
+        node: The name of its machine, where others are built like it.
 
     Raises:
         UsageError: it is no whole run of one commit, or the history lies in it.
         StorageError: it cannot be written.
     """
     run = _run_of_tool(found, commit) if isinstance(found, Benchmarks) else _run_of(found, commit)
+    if node:  # whose name is nobody else's business
+        machine = _hash([run.machine, node])
+        named = f"{run.machine_name}, node {machine[:_NODE_DIGITS]}"
+        run = replace(run, machine=machine, machine_name=named)
     return put(folder, run, Path(found.path))
 
 

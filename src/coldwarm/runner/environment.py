@@ -134,11 +134,24 @@ def _integer(path: Path, factor: int = 1) -> int | None:
     return int(text) * factor if text is not None and text.isdecimal() else None
 
 
+def _kind_of_processor(name: str, text: str) -> str:
+    """Return what tells processors of one name apart: a hypervisor may hide what comes behind it.
+
+    Of two that are called ``AMD EPYC``, one may have AVX-512 and the other not.
+    """
+    keys = ("cpu family", "model", "stepping")
+    found = [re.search(rf"^{key}\s*:\s*(\d+)$", text, re.MULTILINE) for key in keys]
+    if re.search(r"\d", name) or not all(found):
+        return ""
+    family, model, stepping = (one[1] for one in found if one)
+    return f" (family {family}, model {model}, stepping {stepping})"
+
+
 def _cpu_model(root: Path) -> str | None:
     text = _read(root / "proc/cpuinfo") or ""
     named = re.search(r"^(?:model name|Processor|cpu model|cpu)\s*:\s*(.+)$", text, re.MULTILINE)
     if named is not None:
-        return named[1].strip()
+        return named[1].strip() + _kind_of_processor(named[1], text)
     board = _read(root / "proc/device-tree/model") or _read(
         root / "sys/firmware/devicetree/base/model"
     )

@@ -33,6 +33,28 @@ _LOCK_GONE = "coldwarm.imported"
 """The audit event by which the end of an import is told."""
 
 
+def import_late(name: str) -> None:
+    """Let a module be imported when something of it is used first."""
+    import importlib.util
+
+    finds: list[bool] = []
+
+    class Finder:
+        def find_spec(self, wanted: str, _path: "Any" = None, _target: "Any" = None) -> "Any":
+            if wanted != name or finds:
+                return None
+            finds.append(True)
+            try:
+                found = importlib.util.find_spec(name)
+            finally:
+                finds.clear()
+            if found is not None and found.loader is not None:
+                found.loader = importlib.util.LazyLoader(found.loader)
+            return found
+
+    sys.meta_path.insert(0, Finder())
+
+
 class _Mine(_thread._local):
     """The imports that have begun in a thread, each with what ended inside of it."""
 

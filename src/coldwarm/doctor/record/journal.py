@@ -185,8 +185,10 @@ def forget_failures() -> None:
 VARIABLE = "COLDWARM_DOCTOR"
 """The variable that names the folder of the journals, or the report (``.json``)."""
 LOOKED_FOR, STARTS = "COLDWARM_DOCTOR_PASS", "starts"
-"""The variable that says what is looked for, as imports and compiling alone: ``starts``. Without it
-all that tells where the time goes."""
+STARTS_KEPT, STARTS_LAZY = "starts, kept", "starts, lazy "
+"""The variable that says what is looked for, as imports and compiling alone: ``starts``. That
+may let Numba keep what it compiles, or import a module when it is used first, whose name stands
+behind. Without it all that tells where the time goes."""
 KEPT = "COLDWARM_DOCTOR_KEEP"
 """The variable that asks to keep the programs that are compiled."""
 FIRST = "COLDWARM_DOCTOR_FIRST"

@@ -194,6 +194,23 @@ _UFUNC = "UFuncDispatcher"
 """Type of what compiles for ``vectorize``, and, for arrays, for ``guvectorize``."""
 
 
+def keep_all() -> None:
+    """Let Numba keep every function of the user's on disk from now on. Numba is loaded."""
+    from numba.core.dispatcher import Dispatcher
+
+    made = Dispatcher.__init__
+
+    def make(self: "Any", py_func: "Any", *given: "Any", **named: "Any") -> None:
+        made(self, py_func, *given, **named)
+        try:
+            if sites.is_users(py_func.__code__):
+                self.enable_caching()
+        except Exception:  # of a function without a file
+            return
+
+    Dispatcher.__init__ = make  # type: ignore[method-assign] # for this process
+
+
 class NumbaCompiles:
     """Writes what Numba tells of its compilations: the outermost one, with all that is inside."""
 

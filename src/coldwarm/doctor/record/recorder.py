@@ -18,6 +18,8 @@ from coldwarm.doctor.record.journal import (
     KEPT,
     LOOKED_FOR,
     STARTS,
+    STARTS_KEPT,
+    STARTS_LAZY,
     VARIABLE,
     FileJournal,
     Journal,
@@ -63,12 +65,16 @@ def begin(name: str) -> None:
         return
     folder, report = settled(name)
     wanted = os.environ.get(LOOKED_FOR)
-    recorder = Recorder(FileJournal(folder), keys=wanted == "keys", looks=wanted != STARTS)
+    starts = (wanted or "").startswith(STARTS)
+    recorder = Recorder(FileJournal(folder), keys=wanted == "keys", looks=not starts)
+    recorder.keeps = wanted == STARTS_KEPT
     recorder.stays = True
-    if wanted != STARTS:
+    if not starts:
         recorder.follow_calls()
     recorder.journal.write("process", **recorder.process())
     recorder.begin()
+    if wanted and wanted.startswith(STARTS_LAZY):
+        imports.import_late(wanted.removeprefix(STARTS_LAZY))
     if report is not None:  # called after the other
         pid = os.getpid()
         atexit.register(_quietly, recorder.journal, lambda: _write(report, pid))
@@ -110,6 +116,8 @@ class Recorder:
         """
         self.journal = journal
         self.stages: Any = None
+        self.keeps = False
+        """Whether Numba is to keep on disk what it compiles."""
         self.stays = False
         """Until the process ends, not for as long as somebody asks."""
         self.sees_calls = False
@@ -301,8 +309,10 @@ class Recorder:
         self._compiles["jacobians"] = jacobians.in_torch(self.journal)
 
     def _numba(self) -> None:
-        from coldwarm.doctor.record.numba_compiles import NumbaCompiles
+        from coldwarm.doctor.record.numba_compiles import NumbaCompiles, keep_all
 
+        if self.keeps:
+            keep_all()
         self._follow("numba", NumbaCompiles(self.journal), "numba", "llvmlite")
         if self._calls is not None:
             self._calls.numba_is_here()

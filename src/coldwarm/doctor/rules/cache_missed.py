@@ -19,7 +19,7 @@ from coldwarm.report.sentences import advice
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from coldwarm.caches.kept import KeptProgram
+    from coldwarm.contracts.cache import KeptEntry
     from coldwarm.contracts.doctor import Finding
     from coldwarm.doctor.trace import ProcessTrace
 
@@ -84,10 +84,10 @@ def _began_s(trace: ProcessTrace) -> float:
 
 def _entries(
     folder: Path, wanted: set[str], began_s: float
-) -> tuple[Mapping[str, Sequence[KeptProgram]], Mapping[str, Sequence[KeptProgram]]]:
+) -> tuple[Mapping[str, Sequence[KeptEntry]], Mapping[str, Sequence[KeptEntry]]]:
     """Return the entries of some programs by name: those from before the process, and its own."""
-    old: dict[str, list[KeptProgram]] = defaultdict(list)
-    new: dict[str, list[KeptProgram]] = defaultdict(list)
+    old: dict[str, list[KeptEntry]] = defaultdict(list)
+    new: dict[str, list[KeptEntry]] = defaultdict(list)
     n_read = 0
     for path in sorted(folder.iterdir()):
         told = _ENTRY.fullmatch(path.name)
@@ -95,7 +95,7 @@ def _entries(
         if name in wanted and n_read < _MOST_READ and path.is_file() and not path.is_symlink():
             n_read += 1
             for one in jax_entries.read(folder, path) or ():
-                (old if one.modified_s < began_s else new)[name].append(one)
+                (old if one.modified_ns < began_s * 1e9 else new)[name].append(one)
     return old, new
 
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from coldwarm.contracts import codec
 from coldwarm.contracts.environment import fingerprint
 from coldwarm.contracts.reasons import RefusedError, because
@@ -57,11 +59,12 @@ _OPERATIONS = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv)
 def of_one_size(options: Options, left_s: float | None) -> Options:
     """Return the options of the bench of one size: rounds until it is clear who is the cheapest."""
     threshold = options.decide or 0.0
+    fewest = max(FEWEST_ROUNDS, options.min_runs)
     return replace(
         options,
         time_budget_s=left_s,
-        min_runs=FEWEST_ROUNDS,
-        max_runs=_MOST_ROUNDS,
+        min_runs=fewest,
+        max_runs=max(fewest, _MOST_ROUNDS),
         blocks=_BLOCKS,
         calls_together=False,
         # Verdicts alone count, also within a time budget.
@@ -362,10 +365,14 @@ class Sizes:
     may_all_fail: bool = False
     """Whether it is no error that none of the sizes of the grid can be measured."""
     points: dict[int, SizePoint] = field(default_factory=dict)
+    spent_s: dict[int, float] = field(default_factory=dict)
+    """By size."""
 
     def __post_init__(self) -> None:
         """Take up what lies in the folder."""
         self.points = read_points(self.folder, self.dimensions.name)
+        known = {size: one for size, one in self.points.items() if one.answer is not None}
+        self.spent_s = {size: point.wall_s for size, point in known.items()}
 
     def measure(self, left_s: float | None) -> bool:
         """Measure until nothing is open or the time is over; say whether it was interrupted.
@@ -374,15 +381,20 @@ class Sizes:
             RefusedError: none of the sizes of the grid can be measured; the last one's reason.
         """
         ends_s = math.inf if left_s is None else time.perf_counter() + left_s
-        dearest_s = max((one.wall_s for one in self.points.values()), default=0.0)
         while (size := self._next()) is not None:
             begun_s = time.perf_counter()
-            if begun_s + dearest_s >= ends_s:
+            if begun_s + self._expected_s(size) >= ends_s:
                 return False
             if self._bench(size, None if left_s is None else ends_s - begun_s):
                 return True
-            dearest_s = max(dearest_s, time.perf_counter() - begun_s)
+            if size in self.points and self.points[size].answer is not None:
+                self.spent_s[size] = time.perf_counter() - begun_s
         return False
+
+    def _expected_s(self, size: int) -> float:
+        """Return what a size takes: between two sizes as if in proportion, else as the nearest."""
+        known = sorted(self.spent_s)
+        return float(np.interp(size, known, [self.spent_s[one] for one in known])) if known else 0.0
 
     def told(self) -> Slice:
         """Return what is known of the slice."""
