@@ -150,7 +150,7 @@ def test_two_reports_are_held_against_each_other(tmp_path: Path) -> None:
         reports.append(tmp_path / f"{number}.json")
         reports[-1].write_text(done.stdout, encoding="utf-8")
     told = json.loads(coldwarm("cache", "why", *reports, "--json").stdout)
-    (step,) = (one for one in told["programs"] if one["n_new"])
+    (step,) = (one for one in told["programs"] if one["n_new"] and one["program"] == "step")
     assert [why["code"] for why in step["why"]] == ["key_option"]
     same = coldwarm("cache", "why", reports[0], folder)
     assert "and no other" in same.stdout

@@ -149,7 +149,7 @@ def test_a_limit_fails_and_names_the_program(tmp_path: Path) -> None:
     options = ("--rounds", 5, "--fail-on", "slower:10%")
     done = coldwarm("bench", *line, *options, cwd=tmp_path, timeout_s=300.0)
     assert done.returncode == 1, done.stderr
-    assert "FAIL  long, ready with empty caches: slower than short" in " ".join(done.stdout.split())
+    assert "FAIL long, ready with empty caches: slower than short" in " ".join(done.stdout.split())
     done = coldwarm("bench", *line[:2], "--fail-on", "slower", cwd=tmp_path)
     assert (done.returncode, "name a second --command" in done.stderr) == (2, True)
 

@@ -34,8 +34,7 @@ Exit status of every command:
 3  a measurement failed, or a file is damaged or cannot be written
 4  nothing valid was measured, or there is nothing to compare
 
-The options below may also follow a command. COLDWARM_BENCH_ROUNDS=5, or rounds = 5 in
-pyproject.toml, sets an option, too; see docs/how-to/install.md.
+The options below may also follow a command. Defaults: docs/how-to/install.md
 """
 _PANELS = {
     "Measure": {
