@@ -74,6 +74,8 @@ def test_what_the_essay_says_of_another_processor_is_what_was_measured() -> None
         if (one["job"], one["size"], one["framework"]) == ("chain", 1_000_000, "jax")
     )
     assert chain == pytest.approx(1, abs=0.05)
+    here = ratios("chain", "jax", "numpy")[1_000_000]
+    assert f"takes JAX {here:.1f} times as long as NumPy below, and as long there" in text
 
 
 @pytest.mark.parametrize(
