@@ -115,12 +115,7 @@ def _table(jobs: Sequence[Swept]) -> str:
 
 def _processes(jobs: Sequence[Swept]) -> str:
     """Return who costs least in a process, by its calls, caches and size."""
-    rows = [
-        (plain(job.title), caches, *(_line_block(map(_range, one.ranges)) for one in found))
-        for job in jobs
-        for reading, caches in _READINGS.items()
-        if (found := [one for one in job.slice.by_size if one.reading == reading])
-    ]
+    rows = [row for job in jobs for row in _by_caches(job)]
     numbers = next(
         ([one.calls for one in job.slice.by_size if one.reading == "process"] for job in jobs), []
     )
@@ -129,6 +124,18 @@ def _processes(jobs: Sequence[Swept]) -> str:
 
 
 _READINGS = {"process": "empty", "cached": "filled"}
+
+
+def _by_caches(job: Swept) -> list[tuple[str, ...]]:
+    """Return a row for empty and one for filled caches, or one for both where they say the same."""
+    cells: dict[tuple[str, ...], list[str]] = {}
+    for reading, caches in _READINGS.items():
+        found = [one for one in job.slice.by_size if one.reading == reading]
+        if found:
+            told = tuple(_line_block(map(_range, one.ranges)) for one in found)
+            cells.setdefault(told, []).append(caches)
+    rows = [(" or ".join(caches), *told) for told, caches in cells.items()]
+    return [("" if number else plain(job.title), *row) for number, row in enumerate(rows)]
 
 
 def _range(one: SizeRange) -> str:

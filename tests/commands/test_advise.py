@@ -64,7 +64,7 @@ def advised(folder: Path, program: str, *options: object) -> dict[str, Any]:
     """Return what is told of a program that lies in a folder."""
     path = folder / "program.py"
     path.write_text(program, encoding="utf-8")
-    done = coldwarm("advise", *options, "--json", "--", sys.executable, path, timeout_s=600.0)
+    done = coldwarm("advise", *options, "--json", "--", sys.executable, path, timeout_s=1200.0)
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     return found
@@ -121,8 +121,9 @@ def test_the_first_advice_saves_what_it_promises(
     assert (first["kind"], first["name"]) == (kind, name)
     changed = tmp_path / "changed.py"
     changed.write_text(program.replace("numba.njit", by_hand or "numba.njit"), encoding="utf-8")
-    line = (PYTHON, shlex.quote(str(changed)))
-    done = coldwarm("bench", "--command", " ".join(line), "--json", "--out", tmp_path / "out")
+    command = f"{PYTHON} {shlex.quote(str(changed))}"
+    line = ("bench", "--command", command, "--json", "--out", tmp_path / "out")
+    done = coldwarm(*line, timeout_s=900.0)
     assert done.returncode == 0, done.stderr
     (saved,) = json.loads(done.stdout)["savings"]
     assert saved["low"] <= first["high"]
