@@ -88,7 +88,7 @@ def test_a_run_goes_on_as_it_was_begun_whatever_the_file_says_now(project: Path)
         ("[tool.coldwarm.run]\nformat = 'xml'", "run.format: 'xml' is not one of"),
         ("[tool.coldwarm.run]\nprecision = 'x'", "run.precision: 'x' is no relative difference"),
         ("[tool.coldwarm.run]\nresume = true", "tool.coldwarm.run.resume is unknown"),
-        ("[tool.coldwarm.shwo]\n", "tool.coldwarm.shwo is unknown; known are backends, bench, "),
+        ("[tool.coldwarm.shwo]\n", "tool.coldwarm.shwo is unknown; known are advise, backends, "),
         ("[tool]\ncoldwarm = 3\n", "tool.coldwarm must be a table"),
         ("[tool.coldwarm\n", "cannot be read: "),
     ],

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
         CacheOutcome,
         CachePack,
         CheckedLine,
-        KeptEntry,
     )
+    from coldwarm.contracts.kept_entry import KeptEntry
     from coldwarm.contracts.reasons import Reason
     from coldwarm.report.document import Block
 

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from coldwarm.contracts.cache import CacheOutcome, KeptEntry
+    from coldwarm.contracts.cache import CacheOutcome
+    from coldwarm.contracts.kept_entry import KeptEntry
     from coldwarm.contracts.reasons import Reason
     from coldwarm.doctor.trace import CompiledCall
     from coldwarm.doctor.watch import Watched

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from coldwarm.caches.kept import Reader
     from coldwarm.contracts.answer import CacheSetting
     from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.kept_entry import KeptEntry
     from coldwarm.contracts.observation import CacheEvidence
     from coldwarm.contracts.reasons import Reason, Value
 
@@ -58,7 +58,7 @@ class Owner:
     """Its place among the caches of a user's function; ``None``: such a function has none."""
     holds_programs: bool = False
     """Whether it holds compiled programs."""
-    read: Reader | None = None
+    read: Callable[[Path, Path], list[KeptEntry] | None] | None = None
     """Return the programs in a file of a cache's folder, ``None`` where the file is none of this
     owner's; without running, unpickling or linking anything (``caches.kept``)."""
     setting: CacheSetting | None = None

@@ -10,7 +10,7 @@ from coldwarm.contracts.reasons import because
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from coldwarm.contracts.cache import KeptEntry
+    from coldwarm.contracts.kept_entry import KeptEntry
     from coldwarm.contracts.reasons import Reason
 
 _PROGRAM = ("program", "types", "code", "captured")

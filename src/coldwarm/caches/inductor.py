@@ -15,7 +15,7 @@ from coldwarm.caches import Owner, judge, refuted
 from coldwarm.caches.kept import pickled_texts, written
 from coldwarm.contracts.answer import CacheSetting
 from coldwarm.contracts.base import FILLED
-from coldwarm.contracts.cache import KeptEntry
+from coldwarm.contracts.kept_entry import KeptEntry
 from coldwarm.errors import printable
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from coldwarm.caches.kept import MOST_BYTES, message_fields, nested, varint, written
-from coldwarm.contracts.cache import KeptEntry
+from coldwarm.contracts.kept_entry import KeptEntry
 from coldwarm.contracts.reasons import Reason, because
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from coldwarm.contracts.cache import KeptEntry
+    from coldwarm.contracts.kept_entry import KeptEntry
 
     Reader = Callable[[Path, Path], "list[KeptEntry] | None"]
 

@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING
 
 from coldwarm.caches.kept import pickled_texts, written
-from coldwarm.contracts.cache import KeptEntry
+from coldwarm.contracts.kept_entry import KeptEntry
 from coldwarm.contracts.reasons import because
 
 if TYPE_CHECKING:

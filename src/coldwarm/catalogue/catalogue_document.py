@@ -19,7 +19,7 @@ from coldwarm.report import provenance, units
 from coldwarm.report.document import Paragraph
 from coldwarm.report.provenance import machine_line
 from coldwarm.report.sentences import words
-from coldwarm.report.shown import line
+from coldwarm.report.shown import line, told
 from coldwarm.report.verdict_table import VERDICTS, VerdictRow, VerdictTable
 
 if TYPE_CHECKING:
@@ -215,7 +215,7 @@ def pooled(kind: Kind, rows: Sequence[PooledVerdict], results: Sequence[str]) ->
                 places = ", ".join(numbers[result] for result in one.on(other))
                 said += line("; ") + line(*VERDICTS[other]) + line(f" in {places}", "dim")
         made.add_row(line(one.name), said)
-    legend = [line(f"{number}: {result}", "dim") for result, number in numbers.items()]
+    legend = [line(told(f"{number}: {result}"), "dim") for result, number in numbers.items()]
     return Group(made, line(""), *legend)
 
 

@@ -33,7 +33,7 @@ class _Trying(Running, Measuring):
 @_options.output("json", "markdown")
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="-- COMMAND [ARGUMENT]...")
 def _command(program: tuple[str, ...], form: str, **given: Any) -> int:  # noqa: ANN401 - all options
-    """Try what shortens the start of a program, and say how much each change saves.
+    """Try what shortens the start of a program, and how much it saves.
 
     COMMAND is started with empty caches as it is, and with one change at a time, in turns: with
     the filled cache of a framework, with the bytecode of all modules kept, and with a long import

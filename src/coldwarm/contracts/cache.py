@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
-
-import msgspec
+from typing import Literal
 
 from coldwarm.contracts.base import Count, Record, Seconds, Sha256
 from coldwarm.contracts.commands import CommandBench
+from coldwarm.contracts.kept_entry import KeptEntry, Nanoseconds
 from coldwarm.contracts.reasons import Reason
 
 CacheOutcome = Literal["found", "missed", "elsewhere", "not_kept"]
@@ -16,33 +15,8 @@ program uses another cache than the one that was checked; ``not_kept``: compiled
 does not keep it, as what compiles quickly. Of several programs of a line the first of ``missed``,
 ``elsewhere``, ``not_kept``."""
 
-Nanoseconds = Annotated[int, msgspec.Meta(ge=0, le=2**62 - 1)]
-"""When a file was written, since 1970: some caches go by it."""
 PackedOwner = Literal["inductor", "jax", "numba"]
 """Whose programs a packed cache may hold."""
-
-
-class KeptEntry(Record, frozen=True, kw_only=True):
-    """A compiled program in a cache, or a part of one."""
-
-    owner: str
-    """Whose cache it is: ``jax``, ``inductor`` or ``numba``."""
-    path: str
-    """Its file, below the folder of the cache."""
-    program: str
-    """As its framework names it; empty where the file does not tell."""
-    key: str
-    """What tells it from others of the same name."""
-    n_bytes: Count
-    modified_ns: Nanoseconds
-    parts: dict[str, str] = {}
-    """What it was made for, by name: processor, types, version, as far as the file tells."""
-    options: dict[str, str] = {}
-    """Options of the compiler that it was made with, or values of the parts of its key."""
-    components: dict[str, str] = {}
-    """Hashes of the parts of its key, by name, where they are kept with it."""
-    fault: Reason | None = None
-    """Why it cannot be read."""
 
 
 class CacheListing(Record, frozen=True, kw_only=True):

@@ -5,19 +5,16 @@ It is called by whatever carries tasks to machines, in a process of theirs that 
 
 from __future__ import annotations
 
-import ctypes
 import fcntl
 import io
 import json
 import os
-import signal
 import subprocess
 import sys
 import tarfile
 import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,7 +34,14 @@ _SET_BY_CARRIERS = frozenset(f"{name}_NUM_THREADS" for name in ("OMP", "MKL", "O
     "MALLOC_TRIM_THRESHOLD_"
 }
 """Variables that workers of Dask are started with: they would slow what is measured."""
-_ENDS_WITH_PARENT = 1
+_STARTS = """
+import ctypes, os, sys
+parent, arguments = int(sys.argv[1]), sys.argv[2:]
+ctypes.CDLL(None).prctl(1, 15)  # end when the parent does
+if os.getppid() == parent:
+    os.execv(sys.executable, [sys.executable, "-P", "-m", "coldwarm", *arguments])
+"""
+"""Program that becomes coldwarm, and that ends with the process that has started it."""
 _TAIL = 2000
 
 
@@ -104,9 +108,8 @@ def _detectable(told: str) -> float | None:
 
 def _coldwarm(arguments: Sequence[str], place: Path) -> subprocess.CompletedProcess[str]:
     """Run a command, which ends when what has called it does."""
-    ends = partial(ctypes.CDLL(None).prctl, _ENDS_WITH_PARENT, signal.SIGTERM)
     return subprocess.run(  # noqa: S603 - coldwarm itself
-        [sys.executable, "-P", "-m", "coldwarm", *arguments],
+        [sys.executable, "-P", "-c", _STARTS, str(os.getpid()), *arguments],
         cwd=place,
         env={k: v for k, v in os.environ.items() if k not in _SET_BY_CARRIERS},
         stdin=subprocess.DEVNULL,
@@ -114,7 +117,6 @@ def _coldwarm(arguments: Sequence[str], place: Path) -> subprocess.CompletedProc
         text=True,
         errors="replace",
         check=False,
-        preexec_fn=ends,
     )
 
 

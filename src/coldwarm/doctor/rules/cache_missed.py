@@ -19,8 +19,8 @@ from coldwarm.report.sentences import advice
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from coldwarm.contracts.cache import KeptEntry
     from coldwarm.contracts.doctor import Finding
+    from coldwarm.contracts.kept_entry import KeptEntry
     from coldwarm.doctor.trace import ProcessTrace
 
 

@@ -53,10 +53,6 @@ def opened(where: str, n_runs: int | None) -> Carrier:
     name, _, given = where.partition(":")
     if name not in known():
         raise UsageError(f"--on {where!r:.40}: {name} is none of {', '.join(known())}")
-    try:
-        module = importlib.import_module(f"{__name__}.{name}")
-    except ImportError as error:
-        text = f"--on {name} needs a package that cannot be imported: {error}"
-        raise UsageError(f"{text}; pip install {error.name or name}") from None
+    module = importlib.import_module(f"{__name__}.{name}")
     carrier: Carrier = module.opened(given, n_runs)
     return carrier

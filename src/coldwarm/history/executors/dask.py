@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from distributed import Client
-
 from coldwarm.errors import UsageError
+from coldwarm.installing import require
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,11 +61,12 @@ def opened(given: str, n_runs: int | None) -> _Cluster:
     """Return the workers of the scheduler at an address.
 
     Raises:
-        UsageError: no scheduler answers, or it has no worker.
+        UsageError: no scheduler answers, or it has no worker; or Dask is not there.
     """
     del n_runs
+    distributed = require("distributed", "machines")
     try:
-        client = Client(given, timeout=_WITHIN_S, set_as_default=False)
+        client = distributed.Client(given, timeout=_WITHIN_S, set_as_default=False)
     except (OSError, ValueError) as error:
         text = f"--on dask:{given:.60}: no scheduler answers ({type(error).__name__})"
         raise UsageError(f"{text}; write dask:tcp://HOST:8786") from None

@@ -11,9 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import submitit
-
 from coldwarm.errors import UsageError, shorten
+from coldwarm.installing import require
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,6 +78,7 @@ def opened(given: str, n_runs: int | None) -> _Jobs:
     if cluster == "slurm":
         named.setdefault("slurm_exclusive", True)
     # Where other nodes find it, too, which a folder for temporary files is not.
+    submitit = require("submitit", "machines")
     folder = Path(tempfile.mkdtemp(prefix=".coldwarm-jobs-", dir=Path.cwd()))
     try:
         executor = submitit.AutoExecutor(folder, cluster=cluster)
