@@ -112,6 +112,18 @@ def test_a_person_reads_what_to_change(cache: Path) -> None:
     assert "jit_step" in listed.stdout
 
 
+def test_what_a_cache_saves_is_measured_with_the_settings_of_its_user(cache: Path) -> None:
+    line = ("cache", "check", cache, "--min-saving", "1h", "--json", "--", JITTED)
+    done = coldwarm(*line, env={**os.environ, **NO_XLA_CACHES}, timeout_s=400.0)
+    assert done.returncode == 1, done.stderr  # an hour it does not save
+    measured = json.loads(done.stdout)["measured"]
+    assert {one["status"] for one in measured["starts"]} == {"ok"}
+    filled = [one for one in measured["starts"] if one["cache_mode"] == "cold_process_warm_cache"]
+    assert len(filled) == 5
+    assert all(one["evidence"][0]["hits"] and not one["evidence"][0]["misses"] for one in filled)
+    assert len(measured["savings"]) == 1
+
+
 def test_an_empty_folder_is_refused_and_so_is_no_program(tmp_path: Path, cache: Path) -> None:
     done = coldwarm("cache", "check", tmp_path, "--", JITTED)
     assert (done.returncode, "fill it first" in done.stderr) == (2, True)

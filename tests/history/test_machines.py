@@ -19,7 +19,7 @@ import pytest
 from tests.started import coldwarm
 
 from coldwarm.history import machines, remote, store
-from coldwarm.history.remote import Answer
+from coldwarm.history.remote import MachineAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -52,7 +52,7 @@ def kept(folder: Path) -> int:
 class _Carried:
     """Machines that answer with what they are given, in their order; ``None``: they are lost."""
 
-    def __init__(self, answers: dict[str, list[Answer | None]]) -> None:
+    def __init__(self, answers: dict[str, list[MachineAnswer | None]]) -> None:
         self.answers, self.sent = answers, 0
 
     def machines(self) -> dict[str, str]:
@@ -72,8 +72,8 @@ class _Carried:
         self.answers.clear()
 
 
-def answer(archive: bytes = b"", noise: float = 0.01) -> Answer:
-    return Answer("m", noise, archive=archive)
+def answer(archive: bytes = b"", noise: float = 0.01) -> MachineAnswer:
+    return MachineAnswer("m", noise, archive=archive)
 
 
 def packed(name: str, data: bytes) -> bytes:
@@ -85,7 +85,7 @@ def packed(name: str, data: bytes) -> bytes:
     return made.getvalue()
 
 
-PLAN = machines.Plan(("bench",), {}, 0.1, 2)
+PLAN = machines.MachinePlan(("bench",), {}, 0.1, 2)
 
 
 @pytest.fixture(scope="module")
@@ -129,8 +129,8 @@ def test_what_is_sent_twice_is_kept_once(tmp_path: Path, results: list[bytes]) -
 def test_a_machine_on_which_a_run_fails_takes_no_other(
     tmp_path: Path, results: list[bytes]
 ) -> None:
-    broken = Answer("m", 0.01, failure="it ended with exit status 3")
-    answers: dict[str, list[Answer | None]] = {
+    broken = MachineAnswer("m", 0.01, failure="it ended with exit status 3")
+    answers: dict[str, list[MachineAnswer | None]] = {
         "a": [broken] * 9,
         "b": [answer(one) for one in results],
     }
@@ -139,7 +139,7 @@ def test_a_machine_on_which_a_run_fails_takes_no_other(
 
 
 def test_machines_of_one_kind_are_told_apart(tmp_path: Path, results: list[bytes]) -> None:
-    first, second = (Answer(f"node-{n}", archive=one) for n, one in enumerate(results))
+    first, second = (MachineAnswer(f"node-{n}", archive=one) for n, one in enumerate(results))
     carrier = _Carried({"a": [first], "b": [second]})
     machines.measure(carrier, PLAN, tmp_path / "history", lambda _: None)
     assert len(store.history(tmp_path / "history").machines()) == 2

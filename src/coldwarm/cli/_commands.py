@@ -263,6 +263,12 @@ class Running(Command):
         return args[: args.index("--")] if "--" in args else args
 
 
+class RunningGroup(CommandGroup):
+    """Commands of which some run a program of the user's."""
+
+    own = Running.own
+
+
 class Measuring(Command):
     """A command that starts processes to measure them, which only Linux allows as needed."""
 

@@ -8,21 +8,15 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from coldwarm.cli import _options, _output
-from coldwarm.cli._commands import CommandGroup, Running, is_quiet, with_example
+from coldwarm.cli._commands import Running, RunningGroup, is_quiet, with_example
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-class _Group(CommandGroup):
-    """The commands of this file, some of which run a program."""
-
-    own = Running.own
-
-
 @click.group(
     name="cache",
-    cls=_Group,
+    cls=RunningGroup,
     help=with_example(
         "See what lies in a compilation cache, and who finds it.",
         "coldwarm cache check .jax_cache -- train.py",

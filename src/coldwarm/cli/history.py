@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from coldwarm.cli import _options, _output
-from coldwarm.cli._commands import CommandGroup, Measuring, Running, is_quiet, with_example
+from coldwarm.cli._commands import Measuring, Running, RunningGroup, is_quiet, with_example
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -18,15 +18,9 @@ if TYPE_CHECKING:
     from coldwarm.runner.suite import Outcome
 
 
-class _Group(CommandGroup):
-    """The commands of this file, one of which hands on what stands behind ``--``."""
-
-    own = Running.own
-
-
 @click.group(
     name="history",
-    cls=_Group,
+    cls=RunningGroup,
     help=with_example(
         "Keep the results of many commits, and see where figures changed.",
         "coldwarm history check history --fail-on slower:5%",
@@ -203,7 +197,7 @@ def _measure(
 
     machines.refuse_others(arguments)
     files = machines.files_of(arguments, further)
-    plan = machines.Plan(arguments, files, None if any_noise else most_noise, runs)
+    plan = machines.MachinePlan(arguments, files, None if any_noise else most_noise, runs)
     carrier, quiet = executors.opened(where, runs), is_quiet()
 
     def tell(line: str) -> None:

@@ -47,7 +47,7 @@ _LONG_S, _LONG_SHARE, _MOST_IMPORTS = 0.05, 0.05, 3
 
 
 @dataclass(frozen=True)
-class Change:
+class StartChange:
     """A change of a start, which is tried."""
 
     kind: AdviceKind
@@ -82,7 +82,7 @@ def advise(
     told_of = measure.described(label, request)
     place, started_at = environment.collect(), datetime.now(UTC).isoformat(timespec="seconds")
     starts: list[CommandStart] = []
-    changes: list[Change] = []
+    changes: list[StartChange] = []
     complete = True
     ended: ColdwarmError | None = None
     with ExitStack() as stack:
@@ -139,7 +139,7 @@ class _Trials:
     def _kept(self) -> Path:
         return self.work / "kept"
 
-    def changes(self) -> list[Change]:
+    def changes(self) -> list[StartChange]:
         """Start the command two or three times, in no figure; return what may shorten its start.
 
         The first start tells of its imports and of what it keeps, the last one fills its caches.
@@ -155,7 +155,7 @@ class _Trials:
         found = [one for each in traces[:1] for one in _long_imports(each, ready_s, files)]
         if traces and os.environ.get(_NO_BYTECODE):
             lines = [f"unset {_NO_BYTECODE}", "python -m compileall -q FOLDER"]
-            found.append(Change("bytecode", "python", lines, self._bytecode))
+            found.append(StartChange("bytecode", "python", lines, self._bytecode))
         filled = self._first("filling its caches", STARTS_KEPT)
         is_kept = filled.status != "failed"
         if not is_kept:  # by the functions of Numba's that cannot be kept
@@ -182,7 +182,7 @@ class _Trials:
         """Variables with which the bytecode of all modules is kept, from the first start on."""
         return {_NO_BYTECODE: "", "PYTHONPYCACHEPREFIX": str(self.work / "bytecode")}
 
-    def starts(self, changes: Sequence[Change]) -> Iterator[CommandStart]:
+    def starts(self, changes: Sequence[StartChange]) -> Iterator[CommandStart]:
         """Yield the starts of all rounds: as it is, and with each change, in any order."""
         request = self.runner.request
         [label] = request.commands
@@ -196,7 +196,7 @@ class _Trials:
                 yield replace(self._start(label, change, round_), command=name)
                 self.runner.discard(self._caches)
 
-    def _start(self, label: str, change: Change | None, round_: int) -> CommandStart:
+    def _start(self, label: str, change: StartChange | None, round_: int) -> CommandStart:
         # Python keeps bytecode by itself, unless it is told not to.
         settings = {} if os.environ.get(_NO_BYTECODE) else self._bytecode
         if change is None:
@@ -214,7 +214,7 @@ _KEPT_BY_ITSELF = "inductor"
 """The owner whose framework keeps what it compiles unless it is told not to."""
 
 
-def _cache(name: str, keeps: Collection[str]) -> Change:
+def _cache(name: str, keeps: Collection[str]) -> StartChange:
     """Return the change that keeps what a framework compiles; ``keeps``: those that do already."""
     owner = modes.owner(name)
     variables, code = (owner.setting.variables, owner.setting.code) if owner.setting else ({}, "")
@@ -222,10 +222,10 @@ def _cache(name: str, keeps: Collection[str]) -> Change:
     asked = owner.framework in keeps if code else owner.variable in os.environ
     is_made = asked or name == _KEPT_BY_ITSELF
     settings = {LOOKED_FOR: STARTS_KEPT} if code and not is_made else {}
-    return Change("cache", name, [code, *lines] if code else lines, settings, is_made)
+    return StartChange("cache", name, [code, *lines] if code else lines, settings, is_made)
 
 
-def _long_imports(trace: ProcessTrace, whole_s: float, files: Iterable[str]) -> list[Change]:
+def _long_imports(trace: ProcessTrace, whole_s: float, files: Iterable[str]) -> list[StartChange]:
     """Return the longest imports that these files ask for, each of which is to be made later."""
     needed = {one.framework for one in trace.calls}  # as it compiles with them
     asked = {name for file in files for name in _imported(file)} - needed
@@ -237,7 +237,7 @@ def _long_imports(trace: ProcessTrace, whole_s: float, files: Iterable[str]) -> 
     long = [name for name in spent if spent[name] >= least_s]
     longest = sorted(long, key=lambda one: -spent[one])
     return [
-        Change("import", name, [f"import {name}"], {LOOKED_FOR: STARTS_LAZY + name})
+        StartChange("import", name, [f"import {name}"], {LOOKED_FOR: STARTS_LAZY + name})
         for name in longest[:_MOST_IMPORTS]
     ]
 
@@ -265,7 +265,10 @@ def _seconds(starts: Sequence[CommandStart], name: str, mode: CacheMode) -> dict
 
 
 def _told(
-    change: Change, starts: Sequence[CommandStart], before: Mapping[str, float], confidence: float
+    change: StartChange,
+    starts: Sequence[CommandStart],
+    before: Mapping[str, float],
+    confidence: float,
 ) -> StartAdvice | None:
     """Return what a change saves; ``None``: no start with it counts."""
     after = _seconds(starts, change.label, FILLED if change.kind == "cache" else EMPTY)

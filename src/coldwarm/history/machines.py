@@ -25,7 +25,7 @@ from coldwarm.runner import recompute, temporary
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from coldwarm.history.executors import Carrier, Pending
+    from coldwarm.history.executors import Carrier, SentTask
 
 _LOOKS_S = 0.5
 _MOST_BYTES = 2**26
@@ -41,7 +41,7 @@ _NOT_KEPT = {
 
 
 @dataclass(frozen=True)
-class Plan:
+class MachinePlan:
     """What every run does."""
 
     arguments: Sequence[str]
@@ -120,7 +120,7 @@ class _Outcome:
 
 def measure(
     carrier: Carrier,
-    plan: Plan,
+    plan: MachinePlan,
     folder: Path,
     tell: Callable[[str], None],
     commit: str | None = None,
@@ -151,13 +151,13 @@ def measure(
 
 def _hand_out(
     carrier: Carrier,
-    plan: Plan,
+    plan: MachinePlan,
     made: _Outcome,
-    keep: Callable[[remote.Answer], bool],
+    keep: Callable[[remote.MachineAnswer], bool],
     tell: Callable[[str], None],
 ) -> None:
     waiting = deque(range(1, made.n_runs + 1))
-    busy: dict[str, tuple[int, str, Pending]] = {}
+    busy: dict[str, tuple[int, str, SentTask]] = {}
     """By machine, the run, the host and the task."""
     out: set[str] = set()
     """Machines and hosts that get no other run."""
@@ -187,7 +187,7 @@ def _hand_out(
 
 
 def _failed(
-    machine: str, task: Pending, keep: Callable[[remote.Answer], bool], made: _Outcome
+    machine: str, task: SentTask, keep: Callable[[remote.MachineAnswer], bool], made: _Outcome
 ) -> tuple[str | None, bool]:
     """Take the answer of a machine; say what went wrong, and whether the host is to blame."""
     try:
@@ -215,19 +215,19 @@ def _failed(
     return text, True
 
 
-def _answered(task: Pending) -> remote.Answer:
+def _answered(task: SentTask) -> remote.MachineAnswer:
     """Return what a machine has sent.
 
     Raises:
         TypeError: it is no answer.
     """
     found = task.result()
-    if not isinstance(found, remote.Answer):
+    if not isinstance(found, remote.MachineAnswer):
         raise TypeError("it has sent no answer")
     return found
 
 
-def _keep(history: Path, commit: str | None, answer: remote.Answer) -> bool:
+def _keep(history: Path, commit: str | None, answer: remote.MachineAnswer) -> bool:
     """Verify a result, put it into a history, and say whether it is a new one.
 
     Raises:

@@ -46,7 +46,7 @@ _TAIL = 2000
 
 
 @dataclass(frozen=True)
-class Answer:
+class MachineAnswer:
     """What a machine sends."""
 
     machine: str
@@ -59,7 +59,9 @@ class Answer:
     """The result, packed; empty: there is none."""
 
 
-def run(arguments: Sequence[str], files: Mapping[str, bytes], most_noise: float | None) -> Answer:
+def run(
+    arguments: Sequence[str], files: Mapping[str, bytes], most_noise: float | None
+) -> MachineAnswer:
     """Measure in a new folder, unless the machine is too noisy, and return the result.
 
     Args:
@@ -80,14 +82,14 @@ def run(arguments: Sequence[str], files: Mapping[str, bytes], most_noise: float 
             done = _coldwarm([*_NOISE, str(place / "noise")], work)
             noise = _detectable(done.stdout) if done.returncode == 0 else None
             if noise is None:
-                return Answer(machine, failure=f"its noise was not measured: {_last(done)}")
+                return MachineAnswer(machine, failure=f"its noise was not measured: {_last(done)}")
             if noise > most_noise:
-                return Answer(machine, noise)
+                return MachineAnswer(machine, noise)
         done = _coldwarm([*arguments, "--out", str(out)], work)
         if done.returncode not in _FINE or not out.is_dir():
             failure = f"it ended with exit status {done.returncode}: {_last(done)}"
-            return Answer(machine, noise, failure)
-        return Answer(machine, noise, archive=_packed(out))
+            return MachineAnswer(machine, noise, failure)
+        return MachineAnswer(machine, noise, archive=_packed(out))
 
 
 @contextmanager

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class Pending(Protocol):
+class SentTask(Protocol):
     """A task on its way."""
 
     def done(self) -> bool:
@@ -28,7 +28,7 @@ class Carrier(Protocol):
     def machines(self) -> dict[str, str]:
         """Return those that are there now, each with its host."""
 
-    def submit(self, machine: str, task: Callable[..., Any], *given: object) -> Pending:
+    def submit(self, machine: str, task: Callable[..., Any], *given: object) -> SentTask:
         """Send a task to a machine."""
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 
-class _Here:
+class _Local:
     """One task after the other."""
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class _Here:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
-def opened(given: str, n_runs: int | None) -> _Here:
+def opened(given: str, n_runs: int | None) -> _Local:
     """Return this machine.
 
     Raises:
@@ -43,4 +43,4 @@ def opened(given: str, n_runs: int | None) -> _Here:
     del n_runs
     if given:
         raise UsageError(f"--on local:{given:.40}: local needs nothing behind it; write --on local")
-    return _Here()
+    return _Local()

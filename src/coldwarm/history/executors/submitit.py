@@ -24,7 +24,7 @@ _ONE_NODE = {"nodes", "tasks_per_node"}
 _WRITE = "submitit:slurm,partition=NAME,timeout_min=60"
 
 
-class _Jobs:
+class _SubmititJobs:
     """Places for jobs: on Slurm as many as there are runs, else one."""
 
     def __init__(self, executor: Any, folder: Path, n_places: int) -> None:  # noqa: ANN401 - submitit's own
@@ -57,7 +57,7 @@ class _Jobs:
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def opened(given: str, n_runs: int | None) -> _Jobs:
+def opened(given: str, n_runs: int | None) -> _SubmititJobs:
     """Return places for jobs.
 
     Raises:
@@ -87,4 +87,4 @@ def opened(given: str, n_runs: int | None) -> _Jobs:
         shutil.rmtree(folder, ignore_errors=True)
         text = f"--on submitit:{given:.40}: {shorten(str(error))}"
         raise UsageError(f"{text}; write {_WRITE}") from None
-    return _Jobs(executor, folder, n_runs if cluster == "slurm" and n_runs else 1)
+    return _SubmititJobs(executor, folder, n_runs if cluster == "slurm" and n_runs else 1)
