@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.started import coldwarm
 
+from coldwarm.contracts.base import EMPTY
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -58,6 +60,25 @@ def block(x):
 
 print(block(torch.ones(50, 50)).sum())
 """
+
+
+MIXED = """
+import argparse
+import json
+import logging
+import numpy as np
+import scipy.stats
+
+def tested(x):
+    return scipy.stats.ttest_1samp(x, 0.0).pvalue
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--test", action="store_true")
+x = np.random.default_rng(0).normal(size=1000)
+found = {"mean": x.mean()} | ({"p": tested(x)} if parser.parse_args().test else {})
+logging.warning(json.dumps(found))
+"""
+BY_HAND = ("import scipy.stats\n", ""), ("    return", "    import scipy.stats\n    return")
 
 
 def advised(folder: Path, program: str, *options: object) -> dict[str, Any]:
@@ -128,6 +149,30 @@ def test_the_first_advice_saves_what_it_promises(
     (saved,) = json.loads(done.stdout)["savings"]
     assert saved["low"] <= first["high"]
     assert first["low"] <= saved["high"]
+
+
+@pytest.mark.slow
+def test_an_import_moved_by_hand_saves_what_was_promised(tmp_path: Path) -> None:
+    first = advised(tmp_path, MIXED)["advice"][0]
+    assert (first["kind"], first["is_shown"]) == ("import", True)
+    assert first["name"].startswith("scipy")
+    changed = MIXED
+    for old, new in BY_HAND:
+        changed = changed.replace(old, new)
+    (tmp_path / "changed.py").write_text(changed, encoding="utf-8")
+    paths = [shlex.quote(str(tmp_path / name)) for name in ("program.py", "changed.py")]
+    commands = [f"--command={PYTHON} {path}" for path in paths]
+    done = coldwarm("bench", *commands, "--json", "--out", tmp_path / "out", timeout_s=900.0)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    taken: dict[str, dict[int, float]] = {one["label"]: {} for one in told["commands"]}
+    for one in told["starts"]:
+        if one["cache_mode"] == EMPTY:
+            taken[one["command"]][one["round"]] = one["ready_s"]
+    before, after = taken.values()
+    saved = [before[round_] - after[round_] for round_ in before]
+    assert min(saved) <= first["high"]
+    assert first["low"] <= max(saved)
 
 
 PYTHON = shlex.quote(sys.executable)

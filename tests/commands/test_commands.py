@@ -106,6 +106,28 @@ def test_a_shell_takes_what_only_a_shell_understands(tmp_path: Path) -> None:
     assert (one["status"], one["evidence"][0]["misses"]) == ("ok", 0)
 
 
+def test_what_a_command_beside_leaves_running_ends_with_the_run(tmp_path: Path) -> None:
+    asks = shlex.quote(f"{sys.executable} -c pass")
+    leaves = [f"sleep {time.time_ns()}{number}" for number in range(3)]
+    prepare, request, conclude = (f"{one} > /dev/null 2>&1 &" for one in leaves)
+    measured(
+        tmp_path,
+        *("--command", "sleep 60", "--ready-file", tmp_path / "is-there", "--rounds", 1),
+        *(
+            "--prepare",
+            f"rm -f {tmp_path}/is-there; (sleep 1; touch {tmp_path}/is-there) & {prepare}",
+        ),
+        *("--request", f"sh -c {asks}; {request}", "--conclude", conclude),
+    )
+    ends_s = time.monotonic() + 20
+    while time.monotonic() < ends_s:
+        alive = [" ".join(one.info["cmdline"] or ()) for one in psutil.process_iter(["cmdline"])]
+        if not {*leaves} & {*alive}:
+            return
+        time.sleep(0.1)
+    pytest.fail(str({*leaves} & {*alive}))
+
+
 @pytest.mark.parametrize("ready", ["tcp", "http", "log", "file"])
 def test_a_server_is_ready_answers_and_is_gone(tmp_path: Path, port: int, ready: str) -> None:
     leaves = tmp_path / "is-there"
@@ -174,6 +196,8 @@ def test_what_fails_is_told_in_one_line(tmp_path: Path) -> None:
         *("--command", "sleep 60", "--ready-file", tmp_path / "x", "--timeout", "0.5s")
     )
     assert "cannot be started" in refused("--command", "no-such-program x")
+    assert "write: python train.py" in refused("--command", "train.py --epochs 1")
+    assert "coldwarm bench train.py:step" in refused("--command", "train.py:step")
     there = tmp_path / "there"
     there.touch()
     assert "is there before" in refused("--command", "sleep 60", "--ready-file", there)

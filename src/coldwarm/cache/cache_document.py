@@ -156,6 +156,8 @@ def checked(found: CacheCheck, least_s: float | None = None) -> Document:
         blocks.append(Paragraph(f"{text} not told.", "failure"))
     kept = f"{counted(found.n_kept, 'file')}, {units.size(found.kept_bytes)}"
     text = f"In a copy of {found.folder} ({kept}) at another place, in a new process"
+    if found.image is not None:
+        text = f"In {found.folder} ({kept}) of the image {found.image}, in a new container"
     blocks.append(Paragraph(text, "dim"))
     shown = found.lines[:_MOST_ROWS]
     if shown:

@@ -7,11 +7,12 @@ from collections import defaultdict
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, NamedTuple, get_args
 
 from msgspec.structs import replace
 
 import coldwarm
+from coldwarm.cache import image
 from coldwarm.caches import listing, modes
 from coldwarm.caches.differing import why_missed
 from coldwarm.caches.inductor import GRAPHS
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.kept_entry import KeptEntry
     from coldwarm.contracts.reasons import Reason
     from coldwarm.doctor.trace import CompiledCall
-    from coldwarm.doctor.watch import Watched
+    from coldwarm.doctor.watch import ProgramEnd, Watched
 
 _KEPT_FROM = "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"
 _STDERR = 2
@@ -126,7 +127,7 @@ def _compared(
     )
 
 
-def refuse_empty(folder: Path, found: Sequence[KeptEntry]) -> None:
+def refuse_empty(folder: Path | str, found: Sequence[KeptEntry]) -> None:
     """Refuse a cache without a program that is known.
 
     Raises:
@@ -197,48 +198,111 @@ def check(
         StorageError: the copy cannot be written.
     """
     before = look(folder)
-    refuse_empty(folder, before.programs)
-    if any("/" not in one.path for one in before.of("numba")):
-        text = f"{folder} has programs of Numba's beside their source, which stay there; name"
-        raise UsageError(f"{text} what NUMBA_CACHE_DIR names")
-    owners = sorted({one.owner for one in before.programs})
+    owners = _owners(str(folder), before)
     started_at = datetime.now(UTC).isoformat(timespec="seconds")
     with temporary.made() as place:
         copy = place / "copied"
         listing.copied(folder, copy)
-        settings = {**(settings or {}), **_settings(owners, copy)}
+        settings = {**(settings or {}), **_settings(owners, str(copy))}
         ended = watch.run(command, place / "journal", python, settings=settings, stdout=_STDERR)
-        watched = watch.read(place / "journal")
-        shown = command_line([python, *command])
-        report = watch.report(watched, ended, started_at, command=shown)
-        after = look(copy)
-        elsewhere = _elsewhere(watched, settings)
+        ran = _Ran(started_at, [python, *command], ended, watch.read(place / "journal"), settings)
+        found = _judged(str(folder), before, look(copy), ran)
+    in_place = [_in_place(one, str(copy), str(folder.absolute())) for one in found.entries]
+    return replace(found, entries=in_place)
+
+
+def check_image(name: str, folder: Path, command: Sequence[str], python: str) -> CacheCheck:
+    """Run a program in a container of an image, and say what it found of a cache in there.
+
+    Args:
+        name: The image.
+        folder: The cache in the image.
+        command: What stands behind ``python``.
+        python: The interpreter in the image.
+
+    Raises:
+        UsageError: there is no engine, image or folder of that name, no program that is known lies
+            in it, or the command is no Python program.
+        StorageError: the cache cannot be copied out.
+    """
+    started_at = datetime.now(UTC).isoformat(timespec="seconds")
+    with temporary.made() as place:
+        with image.made(name, ["true"], {}, place / "first") as container:
+            container.copy_out(str(folder), place / "before")
+        before = look(place / "before")
+        owners = _owners(str(folder), before)
+        known = image.variables(name)
+        given = {key: value for key, value in _kept_quick(owners).items() if key not in known}
+        with image.made(name, [python, *command], given, place / "second") as container:
+            ended = container.run(place / "journal")
+            container.copy_out(str(folder), place / "after")
+        settings = _settings(owners, str(folder))
+        unset = [one for one in settings if not known.get(one)]
+        ran = _Ran(
+            started_at, [python, *command], ended, watch.read(place / "journal"), settings, unset
+        )
+        found = _judged(str(folder), before, look(place / "after"), ran)
+    return replace(found, image=name)
+
+
+class _Ran(NamedTuple):
+    """A run of a program with a cache."""
+
+    started_at: str
+    command: Sequence[str]
+    ended: ProgramEnd
+    watched: Watched
+    settings: Mapping[str, str]
+    unset: Sequence[str] = ()
+    """Those of them that were left as they are: an image is to set them."""
+
+
+def _owners(folder: str, before: CacheContents) -> list[str]:
+    """Return whose programs lie in a cache.
+
+    Raises:
+        UsageError: nobody's that is known, or some that no other place can have.
+    """
+    refuse_empty(folder, before.programs)
+    if any("/" not in one.path for one in before.of("numba")):
+        text = f"{folder} has programs of Numba's beside their source, which stay there; name"
+        raise UsageError(f"{text} what NUMBA_CACHE_DIR names")
+    return sorted({one.owner for one in before.programs})
+
+
+def _judged(folder: str, before: CacheContents, after: CacheContents, ran: _Ran) -> CacheCheck:
+    """Say what a program has found of a cache."""
+    owners = sorted({one.owner for one in before.programs})
+    watched = ran.watched
+    shown = command_line(ran.command)
+    report = watch.report(watched, ran.ended, ran.started_at, command=shown)
+    elsewhere = _elsewhere(watched, ran.settings, ran.unset)
     known = {(one.owner, one.path) for one in before.programs}
     added = [one for one in after.programs if (one.owner, one.path) not in known]
     judge = _Judge(_by_name(before.programs), _by_name(added), elsewhere)
     return CacheCheck(
         harness_version=coldwarm.__version__,
-        started_at=started_at,
+        started_at=ran.started_at,
         command=shown,
-        exit_status=ended.status,
-        folder=str(folder),
+        exit_status=ran.ended.status,
+        folder=folder,
         frameworks=owners,
         versions=report.versions,
         n_kept=len(before.programs),
         kept_bytes=sum(one.n_bytes for one in before.programs),
         lines=_lines(watched, judge, owners),
         left_out=_left_out(watched, owners),
-        entries=[_in_place(one, str(copy), str(folder.absolute())) for one in after.programs],
+        entries=[*after.programs],
         unseen=[one for one in report.unseen if one.code != "needs_monitoring"],
     )
 
 
-def _settings(owners: Sequence[str], copy: Path) -> dict[str, str]:
+def _settings(owners: Sequence[str], copy: str) -> dict[str, str]:
     """Return the variables with which a program looks for programs in a folder.
 
     What is missed is written, so that it can be compared with what lies there.
     """
-    return {modes.owner(name).variable: str(copy) for name in owners} | _kept_quick(owners)
+    return {modes.owner(name).variable: copy for name in owners} | _kept_quick(owners)
 
 
 def _in_place(one: KeptEntry, copy: str, folder: str) -> KeptEntry:
@@ -259,15 +323,15 @@ class _Judge:
 
     kept: Mapping[tuple[str, str], Sequence[KeptEntry]]
     new: Mapping[tuple[str, str], Sequence[KeptEntry]]
-    elsewhere: Mapping[str, str]
-    """By framework, another folder that the program has set itself."""
+    elsewhere: Mapping[str, Reason]
+    """By framework, why the program does not look there."""
 
     def outcome(self, call: CompiledCall) -> tuple[CacheOutcome, list[Reason]] | None:
         """Return what became of a call, and why; ``None``: it needed nothing of the cache."""
         if not call.compiled:
             return None
         if call.framework in self.elsewhere:
-            return "elsewhere", [because("key_elsewhere", folder=self.elsewhere[call.framework])]
+            return "elsewhere", [self.elsewhere[call.framework]]
         if call.framework == "jax":
             return self._of_jax(call)
         if call.hit:
@@ -347,14 +411,21 @@ def _by_name(programs: Sequence[KeptEntry]) -> dict[tuple[str, str], list[KeptEn
     return found
 
 
-def _elsewhere(watched: Watched, settings: Mapping[str, str]) -> dict[str, str]:
-    """Return other folders that the program has set itself, by framework."""
+def _elsewhere(
+    watched: Watched, settings: Mapping[str, str], unset: Sequence[str]
+) -> dict[str, Reason]:
+    """Return by framework why a program does not look into the cache."""
     found = {}
-    for row in (one for trace in watched.processes for one in trace.rows_of(DebugSettings)):
-        for framework, folder in row.caches.items():
-            ours = settings.get(modes.readable()[framework].variable)
-            if ours is not None and os.path.realpath(folder) != os.path.realpath(ours):
-                found[framework] = folder
+    told = [one.caches for trace in watched.processes for one in trace.rows_of(DebugSettings)]
+    hit = {one.framework for trace in watched.processes for one in trace.calls if one.hit}
+    for framework, owner in modes.readable().items():
+        folders = [one[framework] for one in told if framework in one]
+        ours = os.path.realpath(settings.get(owner.variable, ""))
+        others = [one for one in folders if os.path.realpath(one) != ours]
+        if others and owner.variable in settings:
+            found[framework] = because("key_elsewhere", folder=others[-1])
+        elif owner.variable in unset and not folders and framework not in hit:
+            found[framework] = because("key_unset", variable=owner.variable, folder=ours)
     return found
 
 

@@ -28,7 +28,8 @@ _DIFFERING = {
     "key_untold": "what is kept with the program does not tell in what the key differs",
     "key_unread": "the program that lies there cannot be read: {parts}",
     "key_not_compared": "the process wrote no program that could be compared with it",
-    "key_elsewhere": "the program sets the folder of its cache itself: {folder}",
+    "key_elsewhere": "the program looks into another cache: {folder}",
+    "key_unset": "{variable} is not set in the image, so that the program looks into no cache",
     "key_quick": "JAX keeps what takes {least_s:time} or more to compile",
     "key_never_written": "JAX has not kept it here: it calls back into Python, or the program sets"
     " what is kept",
@@ -53,6 +54,7 @@ _ADVICE = {
     "key_untold": "fill it again where it is used",
     "key_program": "fill it again with the program that uses it",
     "key_elsewhere": "let the program leave the folder to the environment, or check that one",
+    "key_unset": "write in the Dockerfile: ENV {variable}={folder}",
     "key_quick": "set JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS=0 where the cache is filled",
     "key_absent": "run the program with this cache once, where it may write",
     "key_absent_graph": "fill it again with the program that uses it",

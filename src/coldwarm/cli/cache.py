@@ -228,6 +228,12 @@ def _unpack(file: Path, folder: Path, key: Path | None, form: str) -> None:
     metavar="TIME",
     help="Fail unless it is shown to save this time, such as 5s. It implies --measure.",
 )
+@click.option(
+    "--image",
+    default=None,
+    metavar="NAME",
+    help="Image of docker or podman with the cache in it: run PROGRAM in a container of it.",
+)
 @_options.output("json", "markdown", "github")
 @_PROGRAM
 @click.pass_context
@@ -237,6 +243,7 @@ def _check(
     python: str | None,
     allow_miss: int,
     min_saving: float | None,
+    image: str | None,
     program: tuple[str, ...],
     form: str,
     *,
@@ -247,23 +254,29 @@ def _check(
     FOLDER is a cache as for `coldwarm cache list`. The program runs in a new process with a copy of
     it at another place, as in an image or on another machine. For each line that needs something
     compiled, the table says whether that was found, and if not, why. A program that sets the folder
-    itself uses that one, and the table says so. What the program prints goes to standard error. The
-    exit status is 1 if more is missed than --allow-miss, or if the interval of what it saves
-    begins below --min-saving. A cache is code of its maker, which the program runs.
+    itself uses that one, and the table says so. With --image, FOLDER and PROGRAM are paths in the
+    image, and nothing is copied elsewhere. What the program prints goes to standard error. The exit
+    status is 1 if more is missed than --allow-miss, or if the interval of what it saves begins
+    below --min-saving. A cache is code of its maker, which the program runs.
     """
     from coldwarm.cache import cache_document, check, saving
     from coldwarm.errors import ExitCode, UsageError
     from coldwarm.report.progress import open_progress
     from coldwarm.report.shown import PlainConsole
 
-    line, python = _given(program), python or sys.executable
+    line = _given(program)
     measures = measure or min_saving is not None
+    if measures and image is not None:
+        raise UsageError("--measure and --min-saving are not for --image; remove them")
     if measures and sys.platform != "linux":
         raise UsageError("--measure and --min-saving need Linux; remove them")
-    found = check.check(folder, line, python)
+    if image is not None:
+        found = check.check_image(image, folder, line, python or "python")
+    else:
+        found = check.check(folder, line, python or sys.executable)
     if measures:
         with open_progress(PlainConsole(stderr=True, quiet=is_quiet())) as progress:
-            found = saving.measured(found, folder, line, python, progress)
+            found = saving.measured(found, folder, line, python or sys.executable, progress)
     _output.emit(form, found, lambda: cache_document.checked(found, min_saving))
     if found.measured is not None and not found.measured.complete:
         context.exit(ExitCode.INTERRUPTED)

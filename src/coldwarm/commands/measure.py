@@ -44,6 +44,7 @@ from coldwarm.errors import ColdwarmError, ProgramFailedError, UsageError, short
 from coldwarm.report.sentences import words
 from coldwarm.runner import environment, isolation, temporary
 from coldwarm.runner.functions.candidates import BACKEND
+from coldwarm.runner.guard import MARK
 from coldwarm.runner.spawn import Guard, ProcessFailedError, terminable
 from coldwarm.runner.user_input import command_line, told
 from coldwarm.stats.ratio import THRESHOLD
@@ -314,8 +315,10 @@ class Runner:
         request, self._order = self.request, self._order + 1
         journal = self.work / f"journal-{self._order}"
         variables = {**self.variables(label, mode, root, journal), **(settings or {})}
-        # What is done beside it is not watched, and does not touch its caches.
-        beside = {**os.environ, **request.variables.get(label, {})}
+        # What is done beside it is not watched, and does not touch its caches; what it leaves
+        # running ends with the run.
+        mark = {MARK: self.guard.mark_value}
+        beside = {**os.environ, **request.variables.get(label, {}), **mark}
         _shell(request.prepare, beside, "--prepare")
         request.ready.refuse_early()
         before = _listings(root)

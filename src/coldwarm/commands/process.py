@@ -65,6 +65,14 @@ def argv(command: str) -> list[str]:
     return parts
 
 
+def _instead(name: str) -> str:
+    """Return what to type instead of a program that is not there."""
+    file, suffix, function = name.partition(".py")
+    if suffix and function[:1] == ":":
+        return f"a function is measured by: coldwarm bench {name}"
+    return f"write: python {file}.py" if suffix else "name a program that is there"
+
+
 @dataclass(frozen=True)
 class Ready:
     """By what a command is taken to be ready."""
@@ -198,7 +206,7 @@ class CommandProcess:
                 self.guard.add(self._process.pid)
         except OSError as error:
             text = f"{parts[0]} cannot be started: {error.strerror}"
-            raise UsageError(f"{text}; name a program that is there") from None
+            raise UsageError(f"{text}; {_instead(parts[0])}") from None
         self.pid = self._process.pid
         self._label = self.guard.label(self.pid)
         self._pidfd = os.pidfd_open(self.pid)

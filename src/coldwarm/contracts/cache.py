@@ -123,6 +123,8 @@ class CacheCheck(Record, frozen=True, kw_only=True):
     """Of the program; negative: the signal that ended it."""
     folder: str
     """The cache; the program was given a copy of it at another place."""
+    image: str | None = None
+    """Where it lies and where the program ran; ``None``: here."""
     frameworks: list[str]
     """Those whose programs lie there; lines of others are left out."""
     versions: dict[str, str]
