@@ -61,7 +61,7 @@ class Candidate:
         function = load_builder(self.workload, self.backend)(self.backend.wrap)
         if case.backend.prepares:
             self.backend.make(function, first, str(folder))
-            function = self.backend.load(str(folder))
+            function = self.backend.load(str(folder)) or function
         self._function = function
 
     def call(self, arguments: Sequence[Any]) -> Arrays:

@@ -68,6 +68,7 @@ class BackendSpec:
     variant: bool
     scenarios: bool
     prepares: bool
+    replaces: bool
     keeps_on_request: bool
     builders: tuple[str, ...]
     """The names under which a workload may have its candidate; the first that is there decides."""
@@ -129,6 +130,8 @@ _ORDER = (
     "torch_compile",
     "torch_compile_dynamic",
     "torch_compile_reduce_overhead",
+    "torch_megacache",
+    "torch_aot",
     "numba",
 )
 

@@ -43,9 +43,9 @@ class Clock:
 
 def watch_with(clock: Clock) -> CompileWatch:
     watch = CompileWatch()
-    watch._spans = SpanAccount(clock)
+    watch.spans = SpanAccount(clock)
     watch._listening = True
-    watch._spans.begin()
+    watch.spans.begin()
     return watch
 
 

@@ -17,6 +17,7 @@ from coldwarm.backends.torch import (
     TorchCompileReduceOverhead,
     TorchEager,
 )
+from coldwarm.backends.torch_aot import TorchAot, TorchMegacache
 from coldwarm.registry import BackendSpec, Source, WorkloadSpec, backend_spec, workload_spec
 from coldwarm.worker import candidate
 
@@ -59,6 +60,8 @@ def spec(kind: Any) -> BackendSpec:
         (TorchCompileReduceOverhead, ("for_torch", "for_torch_compile"), "for_torch_compile"),
         (TorchCompile, ("for_torch", "for_torch_compile_dynamic"), "for_torch"),
         (TorchEager, ("for_torch", "for_torch_compile"), "for_torch"),
+        (TorchAot, ("for_torch", "for_torch_compile"), "for_torch_compile"),
+        (TorchMegacache, ("for_torch", "for_torch_aot"), "for_torch"),
         (JaxAot, ("for_jax", "for_jax_jit"), "for_jax_jit"),
         (JaxExport, ("for_jax", "for_jax_aot"), "for_jax"),
         (JaxJit, ("for_jax", "for_jax_aot"), "for_jax"),
@@ -96,6 +99,8 @@ def test_only_what_can_run_a_scenario_has_a_case_of_one() -> None:
     assert not entry.has(spec(JaxAot))
     assert not entry.has(spec(JaxExport))
     assert not entry.has(spec(TorchCompileReduceOverhead))
+    assert not entry.has(spec(TorchAot))
+    assert not entry.has(spec(TorchMegacache))
 
 
 @needs_torch

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 def runs(name: str) -> bool:
     """Say whether an engine is there and answers."""
     found = shutil.which(name)
-    done = found and subprocess.run([found, "version"], capture_output=True, check=False)
-    return bool(done) and not done.returncode
+    if found is None:
+        return False
+    done = subprocess.run([found, "version"], capture_output=True, check=False)
+    return not done.returncode
 
 
 ENGINE = next(filter(runs, ("docker", "podman")), None)
@@ -86,9 +88,9 @@ def packed(place: Path) -> Path:
         made.write_text(JITTED.read_text())
         file.add(made, PROGRAM)
         for folder in ("tmp", "opt", "usr/bin"):
-            one = tarfile.TarInfo(folder)
-            one.type, one.mode = tarfile.DIRTYPE, 0o777
-            file.addfile(one)
+            writable = tarfile.TarInfo(folder)
+            writable.type, writable.mode = tarfile.DIRTYPE, 0o777
+            file.addfile(writable)
     return archive
 
 

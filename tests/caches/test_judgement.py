@@ -294,6 +294,64 @@ def test_a_cold_compilation_of_cpp_needs_a_header_of_its_own(
     assert judged.proved == (reason == "empty_before")
 
 
+@pytest.mark.parametrize(
+    ("mode", "seen", "proved", "reason"),
+    [
+        (COLD, {"files_before": 0, "files_after": 9}, True, "empty_before: inductor, 3, 0"),
+        (FIRST, {"files_before": 0, "files_after": 9}, True, "empty_before: inductor, 3, 0"),
+        (COLD, {"files_before": 4, "files_after": 9}, False, "files_before: inductor, 4"),
+        (COLD, {"files_before": 0, "files_after": 2}, False, "foreign_hits: inductor, 3"),
+        (COLD, {"files_before": None, "files_after": 9}, False, "uncounted: inductor, files"),
+        (FILLED, {"files_before": 9, "files_after": 9}, True, "filled_before: inductor, 9, 3"),
+        (FILLED, {"files_before": 0, "files_after": 9}, False, "files_before: inductor, 0"),
+    ],
+)
+def test_entries_made_ahead_of_time_are_hit_in_empty_caches(
+    mode: CacheMode,
+    seen: dict[str, Any],
+    proved: bool,  # noqa: FBT001 - of a table
+    reason: str,
+) -> None:
+    hit = {"hits": 3, "misses": 0, "bypasses": 0, "compiles": 0}
+    found = evidence(owner="inductor", raw={"loaded_artifacts": 3}, **hit, **seen)
+    judged = modes.judge(mode, [found], compiles=True)
+    assert (judged.proved, str(judged.reason)) == (proved, reason)
+
+
+def test_entries_made_ahead_of_time_need_a_header_of_their_own_and_a_count() -> None:
+    raw = {"loaded_artifacts": 3, "precompiled_headers": 1, "compile_file_calls": 2}
+    hit = {"hits": 3, "files_before": 0, "files_after": 9, "new_files": {".so": 2}}
+    seen = evidence(owner="inductor", raw=raw, **hit)
+    assert modes.judge(COLD, [seen], compiles=True).reason.code == "no_new_header"
+    for n_loaded in (0, "3", None):
+        other = replace(seen, raw={"loaded_artifacts": n_loaded})
+        assert modes.judge(COLD, [other], compiles=True).reason.code == "foreign_hits"
+
+
+@pytest.mark.parametrize(
+    ("seen", "reason"),
+    [
+        ({}, "cache_not_used: inductor"),
+        ({"new_files": {".so": 1, ".cpp": 2, ".json": 2}}, "cache_not_used: inductor"),
+        ({"new_files": {".lock": 1}}, "cache_used: inductor, 0, 0, 1"),
+        ({"files_before": 2}, "cache_used: inductor, 0, 0, 2"),
+        ({"requests": 1}, "cache_used: inductor, 1, 0, 0"),
+        ({"compiles": 1}, "cache_used: inductor, 0, 1, 0"),
+        ({"requests": None}, "uncounted: inductor, requests"),
+        ({"files_before": None}, "uncounted: inductor, files"),
+    ],
+)
+def test_a_package_leaves_nothing_to_the_compiler_in_any_mode(
+    seen: dict[str, Any], reason: str
+) -> None:
+    counted = {"requests": 0, "hits": 0, "compiles": 0, "files_before": 0, "files_after": 5, **seen}
+    found = evidence(owner="inductor", raw={"loaded_packages": 1}, **counted)
+    for mode in (COLD, FIRST, FILLED):
+        judged = modes.judge(mode, [found], compiles=False)
+        assert (judged.proved, str(judged.reason)) == (reason.startswith("cache_not"), reason)
+    assert modes.judge(WARM, [found], compiles=False).proved
+
+
 def test_what_nobody_counts_is_judged_by_its_files() -> None:
     for owner in ("cuda", "extensions"):
         start = evidence(owner=owner, files_before=0, files_after=2, new_files={".so": 2})

@@ -31,6 +31,11 @@ def measured(folder: Path, *options: object) -> tuple[dict[str, Any], Path]:
     return found, out
 
 
+def alive() -> list[str]:
+    """Return the command lines of all processes."""
+    return [" ".join(one.info["cmdline"] or ()) for one in psutil.process_iter(["cmdline"])]
+
+
 def refused(*options: object) -> str:
     done = coldwarm("bench", *options)
     assert done.returncode in {2, 3}
@@ -120,12 +125,9 @@ def test_what_a_command_beside_leaves_running_ends_with_the_run(tmp_path: Path) 
         *("--request", f"sh -c {asks}; {request}", "--conclude", conclude),
     )
     ends_s = time.monotonic() + 20
-    while time.monotonic() < ends_s:
-        alive = [" ".join(one.info["cmdline"] or ()) for one in psutil.process_iter(["cmdline"])]
-        if not {*leaves} & {*alive}:
-            return
+    while (left := {*leaves} & {*alive()}) and time.monotonic() < ends_s:
         time.sleep(0.1)
-    pytest.fail(str({*leaves} & {*alive}))
+    assert not left
 
 
 @pytest.mark.parametrize("ready", ["tcp", "http", "log", "file"])
@@ -251,8 +253,7 @@ def test_processes_that_stay_are_ended_and_told(tmp_path: Path) -> None:
     mark = "4321.25"
     found, _ = measured(tmp_path, "--command", f"sh -c 'sleep {mark} & true'", "--rounds", 1)
     assert {note["code"] for one in found["starts"] for note in one["notes"]} == {"processes_left"}
-    alive = [" ".join(one.info["cmdline"] or ()) for one in psutil.process_iter(["cmdline"])]
-    assert f"sleep {mark}" not in alive
+    assert f"sleep {mark}" not in alive()
 
 
 def test_a_program_that_ignores_its_signal_is_killed_and_told(

@@ -17,6 +17,7 @@ CASE = "prepared_small_8_f32"
 COLD = "cold_process_cold_cache"
 BACKENDS = {
     "prepared": "Prepared",
+    "made_beside": "Beside",
     "made_wrong": "Wrong",
     "make_fails": "MakeFails",
     "makes_nothing": "MakesNothing",
@@ -76,6 +77,21 @@ def test_it_is_made_once_and_every_process_loads_a_copy_of_its_own(bench: Lab) -
     assert "made beforehand" in case["protocol"]["windows"]["first_call"]
     assert "Compiled ahead of time" in done.out
     bench.assert_clean()
+
+
+def test_a_candidate_that_is_not_replaced_is_built_and_called_after_the_loading(bench: Lab) -> None:
+    done = bench.run("--backend", "made_beside,prepared", *ONE)
+    assert done.code == 0, done.err
+    beside, replaced = bench.case("made_beside_small_8_f32"), bench.case(CASE)
+    for case in (beside, replaced):
+        assert case["status"] == "ok"
+        for observation in case["observations"]:
+            assert evidence(observation)["hits"] == 1
+            assert observation["gate"]["passed"]
+    wraps = [case["protocol"]["windows"]["wrap"] for case in (beside, replaced)]
+    assert [text.split()[0] for text in wraps] == ["building", "nothing:"]
+    for case in (beside, replaced):
+        assert "made beforehand" in case["protocol"]["windows"]["first_call"]
 
 
 WRONG = {

@@ -64,6 +64,7 @@ def test_variants_are_in_the_full_suite_and_where_they_are_asked_for() -> None:
         assert chosen >= {
             *("jax_export", "jax_aot"),
             *("torch_compile_dynamic", "torch_compile_reduce_overhead"),
+            *("torch_aot", "torch_megacache"),
         }
 
 

@@ -53,6 +53,7 @@ REFUSED = [
     ("torch_compile", "TORCHDYNAMO_SUPPRESS_ERRORS", "0"),  # anything but nothing is yes
     ("torch_compile", "TORCH_COMPILE_OVERRIDE_BACKENDS", ">=0:eager"),
     ("torch_compile", "TORCH_COMPILE_DEBUG", "1"),
+    ("torch_aot", "TORCH_COMPILE_DEBUG", "1"),
     ("numpy", "PYTHONDEVMODE", "1"),
     ("numpy", "PYTHONMALLOC", "debug"),
     ("numpy", "PYTHONTRACEMALLOC", "5"),

@@ -61,6 +61,8 @@ class Backend:
     """Whether it runs workloads that say ``SCENARIO = True``: whole loops of many programs."""
     prepares: "ClassVar[bool]" = False
     """Whether something is made ahead of time, in a process of its own: ``make`` and ``load``."""
+    replaces: "ClassVar[bool]" = True
+    """Whether what is made so stands for the candidate, which measured processes do not build."""
 
     keeps_on_request: "ClassVar[bool]" = False
     """Whether the framework keeps what it compiles only where ``wrap`` asks for it."""
@@ -160,11 +162,11 @@ class Backend:
         """
         raise NotImplementedError(self.name)
 
-    def load(self, directory: str) -> "Callable[..., Any]":
-        """Load what ``make`` wrote and return the function to call.
+    def load(self, directory: str) -> "Callable[..., Any] | None":
+        """Load what ``make`` wrote and return the function to call; ``None``: the candidate's own.
 
-        Only where ``prepares``: the measured process does not build or ``wrap`` the
-        candidate, and its ``first_call`` phase begins with this.
+        Only where ``prepares``: the ``first_call`` phase of a measured process begins with this.
+        Where it ``replaces`` the candidate, that is not built and not given to ``wrap``.
         """
         raise NotImplementedError(self.name)
 

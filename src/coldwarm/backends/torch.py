@@ -88,6 +88,7 @@ class TorchCompile(TorchEager):
     caches = ("inductor",)
     compiles = True
     watched_by = CompileWatch
+    watcher: CompileWatch
     dynamic: "ClassVar[bool | None]" = None
     mode: "ClassVar[str | None]" = None
 

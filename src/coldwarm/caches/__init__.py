@@ -137,6 +137,26 @@ def by_files(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Jud
     return proved("written", owner=owner, n_files=new)
 
 
+def untouched(evidence: CacheEvidence, n_files: int | None) -> Judgement:
+    """Judge a start that loads what was compiled ahead of time: nothing asked, nothing compiled.
+
+    ``n_files``: files that it would have left, had it used the cache.
+    """
+    owner = evidence.owner
+    counted = {
+        "n_requests": evidence.requests,
+        "n_compiles": evidence.compiles,
+        "n_files": n_files,
+    }
+    known = {name: number for name, number in counted.items() if number is not None}
+    if len(known) < len(counted):
+        unknown = [name.removeprefix("n_") for name in counted if name not in known]
+        return refuted("uncounted", owner=owner, count_names=unknown)
+    if any(known.values()):
+        return refuted("cache_used", owner=owner, **known)
+    return proved("cache_not_used", owner=owner)
+
+
 def judge_by_default(evidence: CacheEvidence) -> Judgement:
     """Judge a start with what the framework's own settings keep, which may be nothing.
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from coldwarm.caches import Owner, judge, refuted
+from coldwarm.caches import Owner, judge, proved, refuted, untouched
 from coldwarm.caches.kept import pickled_texts, written
 from coldwarm.contracts.answer import CacheSetting
-from coldwarm.contracts.base import FILLED
+from coldwarm.contracts.base import EMPTY, FILLED
 from coldwarm.contracts.kept_entry import KeptEntry
 from coldwarm.errors import printable
 
@@ -49,6 +49,7 @@ GRAPHS = _NAME, "fxgraph"
 """The owner and name of the entries that Inductor looks for."""
 _GRAPHS = (GRAPHS[1], "aotautograd")
 """Folders of entries, each in a folder of the name of its key."""
+_EMPTY = {EMPTY, "first_ever"}
 _MOST_BYTES = 2**24
 _COMPONENT = re.compile(r"\[([a-z2-7]{40,})\] (\w+(?:\[[^\]]*\])?): (.*)", re.DOTALL)
 """A part of the key of an entry, which is kept in it: its hash, its name, and its value."""
@@ -116,13 +117,23 @@ def _shown(components: Mapping[str, tuple[str, str]]) -> dict[str, str]:
 
 
 def _judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgement:
+    """Judge what was made ahead of time by what it leaves to do, all else as it compiles."""
+    if evidence.raw.get("loaded_packages") and mode != "warm_process":
+        return untouched(evidence, _files_of_compiler(evidence))
+    n_loaded = evidence.raw.get("loaded_artifacts")
+    if mode in _EMPTY and evidence.hits and isinstance(n_loaded, int) and n_loaded:
+        return _judge_loaded(evidence, n_loaded)
+    return _judge_compiling(mode, evidence, compiles=compiles)
+
+
+def _judge_compiling(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgement:
     """Judge by files, counters and, with a filled cache, by the absence of new machine code.
 
     The counters alone do not do: graphs that come from a bundle are counted as hits while
     their code is compiled again. Nor does any new file make a hit one of the process's own
     entries: temporary files appear here even where the cache itself lies elsewhere.
     """
-    cold, hits = mode in {"cold_process_cold_cache", "first_ever"}, evidence.hits or 0
+    cold, hits = mode in _EMPTY, evidence.hits or 0
     compiled = evidence.compiles or 0
     if cold and hits and not any(evidence.new_files.get(f".{n}") for n in _KERNELS):
         return refuted("foreign_hits", owner=_NAME, n_hits=hits)
@@ -142,6 +153,33 @@ def _judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judge
     if cold and compiles and not asked:
         return refuted("cache_not_asked", owner=_NAME, n_compiles=compiled)
     return judged
+
+
+def _files_of_compiler(evidence: CacheEvidence) -> int | None:
+    """Count files that were there before, and locks, of which each run of the compiler leaves one.
+
+    A package that was loaded lies unpacked in the folder for temporary files until its process
+    ends.
+    """
+    before = evidence.files_before
+    return None if before is None else before + evidence.new_files.get(".lock", 0)
+
+
+def _judge_loaded(evidence: CacheEvidence, n_loaded: int) -> Judgement:
+    """Judge a start that has put entries made ahead of time into empty caches, and hit them.
+
+    On a CPU they have no machine code, so C++ is compiled again.
+    """
+    hits, compiled = evidence.hits or 0, evidence.compiles or 0
+    if evidence.files_before is None:
+        return refuted("uncounted", owner=_NAME, count_names=["files"])
+    if evidence.files_before:
+        return refuted("files_before", owner=_NAME, n_files=evidence.files_before)
+    if (evidence.files_after or 0) < n_loaded:
+        return refuted("foreign_hits", owner=_NAME, n_hits=hits)
+    if _header_of_another(evidence):
+        return refuted("no_new_header", owner=_NAME, n_compiles=compiled)
+    return proved("empty_before", owner=_NAME, n_hits=hits, n_compiles=compiled)
 
 
 def _header_of_another(evidence: CacheEvidence) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from coldwarm.caches import Owner, jax_entries, judge, own_entries, proved, refuted
+from coldwarm.caches import Owner, jax_entries, judge, own_entries, refuted, untouched
 from coldwarm.contracts.answer import CacheSetting
 
 if TYPE_CHECKING:
@@ -45,29 +45,13 @@ def _judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judge
     A backend that has nothing left to compile must not have touched the cache, in any mode.
     """
     if not compiles and mode != "warm_process":
-        return _untouched(evidence)
+        return untouched(evidence, n_files=evidence.files_after)
     cold = mode in {"cold_process_cold_cache", "first_ever"}
     if cold and evidence.writes and not evidence.files_after:
         return refuted("kept_elsewhere", owner=_NAME, n_entries=evidence.writes)
     if cold and evidence.hits and own_entries(evidence) and not evidence.writes:
         return refuted("foreign_hits", owner=_NAME, n_hits=evidence.hits)
     return judge(mode, evidence, compiles=compiles)
-
-
-def _untouched(evidence: CacheEvidence) -> Judgement:
-    """Judge a start that loads what was compiled ahead of time: nothing asked, nothing compiled."""
-    counted = {
-        "n_requests": evidence.requests,
-        "n_compiles": evidence.compiles,
-        "n_files": evidence.files_after,
-    }
-    known = {name: number for name, number in counted.items() if number is not None}
-    if len(known) < len(counted):
-        unknown = [name.removeprefix("n_") for name in counted if name not in known]
-        return refuted("uncounted", owner=_NAME, count_names=unknown)
-    if any(known.values()):
-        return refuted("cache_used", owner=_NAME, **known)
-    return proved("cache_not_used", owner=_NAME)
 
 
 OWNER = Owner(

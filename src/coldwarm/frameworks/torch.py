@@ -97,11 +97,13 @@ class CompileWatch(EagerWatch):
     def __init__(self, device: str = "cpu") -> None:
         """Start with nothing seen."""
         super().__init__(device)
-        self._spans = SpanAccount()
+        self.spans = SpanAccount()
         self._listening = False
         self._listen: Any = None
         self._marked: Numbers = {}
         self._hits_before = 0
+        self.reads = False
+        """Whether something was read that no count of a cache tells of."""
         self._hit_events = 0
         """Hits by their events: a program can clear PyTorch's counters."""
 
@@ -149,16 +151,16 @@ class CompileWatch(EagerWatch):
         """Start the account of a call, and listen from the first time that is possible."""
         self.install()
         self._hits_before = self._caches()[0]
-        self._spans.begin()
+        self.spans.begin()
 
     def parts(self) -> "dict[str, Any]":
         """Return the exclusive seconds since ``begin``, or why there are none."""
         if not self._listening:
             why = because("no_compile_events" if _UTILS in sys.modules else "no_compiler")
             return {**dict.fromkeys(PARTS), "reasons": dict.fromkeys(PARTS, why)}
-        seconds: dict[str, float | None] = dict(self._spans.seconds())
+        seconds: dict[str, float | None] = dict(self.spans.seconds())
         reasons = {}
-        if self._caches()[0] == self._hits_before:
+        if self._caches()[0] == self._hits_before and not self.reads:
             # Keys that led to nothing were made for the code that was then generated.
             seconds["lower_s"] = (seconds["lower_s"] or 0.0) + (seconds["cache_read_s"] or 0.0)
             seconds["cache_read_s"] = None
@@ -208,7 +210,7 @@ class CompileWatch(EagerWatch):
         return sum(map(self._steps_of, _STEPS if self._listening else _DURATIONS))
 
     def _steps_of(self, name: str) -> int:
-        return self._spans.closed.get(name, 0) if self._listening else len(_durations(name))
+        return self.spans.closed.get(name, 0) if self._listening else len(_durations(name))
 
     def _caches(self) -> "tuple[int, int, int]":
         """Return hits, misses and bypasses of Inductor's and AOTAutograd's caches together."""
@@ -246,15 +248,15 @@ class CompileWatch(EagerWatch):
         """Take one event: ``ph`` is ``B`` at the begin of a step and ``E`` at its end."""
         name, kind = event["name"], event["ph"]
         if kind == "B":
-            self._spans.open(name, self._part_of(name))
+            self.spans.open(name, self._part_of(name))
         elif kind == "E":
             hit = (event.get("args") or {}).get("cache_state") == "hit"
             self._hit_events += hit
-            self._spans.close(name, "cache_read_s" if hit else None)
+            self.spans.close(name, "cache_read_s" if hit else None)
 
     def _part_of(self, name: str) -> "str | None":
         if name in _LOADS:
-            generating = self._spans.enclosing(_CODEGEN) is not None
+            generating = self.spans.enclosing(_CODEGEN) is not None
             return "compile_s" if generating else "cache_read_s"
         if name.startswith(_COMPILING_STARTS) or name.endswith(_COMPILING_ENDS):
             return "compile_s"

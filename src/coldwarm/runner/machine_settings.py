@@ -177,7 +177,7 @@ def relevant(
 def changing(settings: Mapping[str, str], backend: BackendSpec) -> list[str]:
     """Return the settings, as ``name=value``, that make a backend another thing."""
     concerned = {*frameworks_of(backend), _EVERYWHERE}
-    if backend.framework == "torch" and not backend.compiles:
+    if backend.framework == "torch" and not (backend.compiles or backend.prepares):
         concerned.discard("torch")  # they are its compiler's
     return _changing(settings, concerned)
 

@@ -266,7 +266,9 @@ def _windows(
     backend: BackendSpec, *, scenario: bool = False, built: bool = False
 ) -> dict[str, str]:
     """Return, for each timed window of a backend, what is inside it and what is outside."""
-    differing = (_MADE_BEFOREHAND if backend.prepares else {}) | (_WHOLE_LOOPS if scenario else {})
+    built_too = {} if backend.replaces else {"wrap": _WINDOWS["wrap"]}
+    made = _MADE_BEFOREHAND | built_too if backend.prepares else {}
+    differing = made | (_WHOLE_LOOPS if scenario else {})
     return _WINDOWS | differing | (_BUILT if built else {})
 
 

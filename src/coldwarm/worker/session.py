@@ -216,7 +216,8 @@ def _start(
     if backend.builds:
         with phases("build"):
             arguments = backend.build()
-    builder = None if backend.prepares else candidate.load_builder(workload, backend)
+    replaced = backend.prepares and backend.replaces
+    builder = None if replaced else candidate.load_builder(workload, backend)
     with phases("wrap"):
         function = None if builder is None else builder(backend.wrap)
     prepared = Prepared(job, backend, workload, function, arguments)
@@ -224,7 +225,7 @@ def _start(
     backend.begin_call()
     with phases("first_call"):
         if backend.prepares:
-            prepared.function = backend.load(job["made"])
+            prepared.function = backend.load(job["made"]) or prepared.function
         first = call(arguments) if prepared.loop is None else prepared.loop.first(*arguments)
     backend.refuse_unfinished(first)
     parts = dict(backend.parts())

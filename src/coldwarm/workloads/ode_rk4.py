@@ -128,6 +128,10 @@ def for_torch(wrap: "Wrap") -> "Function":
     return _loop(wrap(_step(slopes)))
 
 
+# As one program the loop would be unrolled: 17,600 operations, which take minutes to export alone.
+for_torch_aot = None
+
+
 def _step(slopes: "Function") -> "Function":
     """Return one step of the classical method, in plain arithmetic that all arrays share."""
 

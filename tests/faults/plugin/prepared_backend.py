@@ -38,6 +38,17 @@ class Prepared(Faulty):  # type: ignore[misc]  # its base is on the path of the 
         return lambda array: array * factor + 1
 
 
+class Beside(Prepared):
+    """Loads something for the candidate, which runs as it is."""
+
+    name = "made_beside"
+    replaces = False
+
+    def load(self, directory: str) -> None:  # type: ignore[override] # the others give a function
+        """Read the factor, and give no function."""
+        super().load(directory)
+
+
 class Wrong(Prepared):
     """Makes what gives another answer."""
 

@@ -187,6 +187,8 @@ _USUAL = {
     "torch_eager": 5,
     "jax_aot": 6,
     "jax_export": 7,
+    "torch_aot": 10,
+    "torch_megacache": 18,
 }
 """Colours that the same backends have in every report."""
 PART_COLOURS = {
