@@ -81,6 +81,7 @@ ALLOWED = {
         "TOML, and validation messages of msgspec",
     ),
     "doctor/record/torch_compiles.py": ("message line", "what PyTorch says; it has fields"),
+    "history/executors/submitit.py": ("line error", "what squeue, sbatch and submitit print"),
     "masking.py": ("text", "any text is searched for secrets; what is done is the same"),
     "publish/lock.py": ("line", "what pip writes"),
     "runner/functions/targets.py": ("text", "arguments of the command line"),

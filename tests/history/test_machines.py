@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -12,6 +13,7 @@ import sys
 import tarfile
 import time
 from concurrent.futures import Future
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +24,7 @@ from coldwarm.history import machines, remote, store
 from coldwarm.history.remote import MachineAnswer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 PAIR = """
 import numpy as np
@@ -226,49 +228,68 @@ def free_ports(n: int) -> list[int]:
             one.close()
 
 
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[tuple[str, dict[str, subprocess.Popen[bytes]]]]:
-    """A scheduler of Dask's, and three workers in processes and folders of their own."""
-    pytest.importorskip("distributed")
-    port, *ports = free_ports(4)
+Workers = dict[str, subprocess.Popen[bytes]]
+
+
+@contextmanager
+def started(
+    folder: Path, places: Sequence[tuple[str, Sequence[str]]]
+) -> Iterator[tuple[str, Workers]]:
+    """A scheduler of Dask's and its workers, each at a host, and begun by a program."""
+    port, *ports = free_ports(1 + len(places))
     address = f"tcp://127.0.0.1:{port}"
     begin = [sys.executable, "-m", "distributed.cli"]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     line = [f"{begin[2]}.dask_scheduler", "--host", "127.0.0.1", "--port", str(port)]
-    started = [subprocess.Popen([*begin[:2], *line, "--no-dashboard"], cwd=tmp_path, **quiet)]  # type: ignore[call-overload]
+    running = [subprocess.Popen([*begin[:2], *line, "--no-dashboard"], cwd=folder, **quiet)]  # type: ignore[call-overload]
     workers = {}
-    for number, own in enumerate(ports):
-        folder = tmp_path / f"worker-{number}"
-        folder.mkdir()
+    for number, (own, (host, by)) in enumerate(zip(ports, places, strict=True)):
+        work = folder / f"worker-{number}"
+        work.mkdir()
         line = [f"{begin[2]}.dask_worker", address, "--no-nanny", "--nthreads", "1"]
-        line += ["--worker-port", str(own), "--host", "127.0.0.1", "--no-dashboard"]
+        line += ["--worker-port", str(own), "--host", host, "--no-dashboard"]
         env = {**os.environ, "COLDWARM_WORKER": str(number)}
-        one = subprocess.Popen([*begin[:2], *line], cwd=folder, env=env, **quiet)  # type: ignore[call-overload]
-        started.append(one)
-        workers[f"tcp://127.0.0.1:{own}"] = one
-    yield address, workers
-    for one in started:
-        one.kill()
-        one.wait()
+        one = subprocess.Popen([*by, *begin[:2], *line], cwd=work, env=env, **quiet)  # type: ignore[call-overload]
+        running.append(one)
+        workers[f"tcp://{host}:{own}"] = one
+    try:
+        wait_for(address, len(places))
+        yield address, workers
+    finally:
+        for one in running:
+            one.kill()
+            one.wait()
+
+
+def wait_for(address: str, n_workers: int) -> None:
+    """Wait until all workers are there."""
+    from distributed import Client
+
+    ends_s = time.monotonic() + 60
+    while time.monotonic() < ends_s:
+        try:
+            with Client(address, timeout=5, set_as_default=False) as client:
+                client.wait_for_workers(n_workers, timeout=30)
+            break
+        except OSError:
+            time.sleep(0.5)
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[tuple[str, Workers]]:
+    """Three workers on one host, in processes and folders of their own."""
+    pytest.importorskip("distributed")
+    with started(tmp_path, [("127.0.0.1", ())] * 3) as found:
+        yield found
 
 
 @pytest.mark.slow
 def test_a_worker_of_dask_is_killed_and_nothing_is_lost(
-    place: Path, cluster: tuple[str, dict[str, subprocess.Popen[bytes]]]
+    place: Path, cluster: tuple[str, Workers]
 ) -> None:
     address, workers = cluster
     line = [sys.executable, "-m", "coldwarm", "history", "measure", "--to", "history"]
     line += ["--on", f"dask:{address}", "--runs", "3", "--any-noise", "--json"]
-    ends_s = time.monotonic() + 60
-    while time.monotonic() < ends_s:  # until all workers are there
-        from distributed import Client
-
-        try:
-            with Client(address, timeout=5, set_as_default=False) as client:
-                client.wait_for_workers(3, timeout=30)
-            break
-        except OSError:
-            time.sleep(0.5)
     with subprocess.Popen(
         [*line, "--", *BENCH], cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
@@ -284,6 +305,61 @@ def test_a_worker_of_dask_is_killed_and_nothing_is_lost(
     assert machine in told["lost"][0]
     assert len(told["lost"]) == 1
     assert kept(place / "history") == 3
+
+
+BURDEN = """
+import os, random, sys, time
+
+at_s, parent = time.time(), os.getpid()
+for _ in range(6):
+    if os.fork() == 0:
+        os.setsid()  # else the kernel gives all of them together the time of one
+        chance = random.Random(1)  # the same for all: they are busy at the same times
+        while os.getppid() == parent:
+            at_s += chance.expovariate(1 / 0.15)
+            while time.time() < at_s:
+                pass
+            at_s += chance.expovariate(1 / 0.15)
+            time.sleep(max(0.0, at_s - time.time()))
+        sys.exit()
+time.sleep(3600)
+"""
+"""Processes that are busy in bursts, to the end of the one that has begun them."""
+
+
+@pytest.fixture
+def burdened(tmp_path: Path) -> Iterator[tuple[str, str]]:
+    """A worker on a processor that others use in bursts, and one on another processor.
+
+    They are at two hosts' addresses: of one host, both would be left out.
+    """
+    pytest.importorskip("distributed")
+    if shutil.which("taskset") is None or len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("needs taskset, and two processors")
+    pins = [("taskset", "--cpu-list", f"{one}") for one in sorted(os.sched_getaffinity(0))[:2]]
+    line = [*pins[0], sys.executable, "-c", BURDEN]
+    with (
+        started(tmp_path, [("127.0.0.1", pins[0]), ("127.0.0.2", pins[1])]) as (address, workers),
+        subprocess.Popen(line) as burden,
+    ):
+        yield address, next(iter(workers))
+        burden.kill()
+
+
+@pytest.mark.slow
+def test_a_worker_with_busy_neighbours_is_told_and_gets_no_run(
+    place: Path, burdened: tuple[str, str]
+) -> None:
+    address, machine = burdened
+    line = ("history", "measure", "--to", "history", "--on", f"dask:{address}", "--runs", "2")
+    done = coldwarm(*line, "--most-noise", "12%", "--json", "--", *BENCH, cwd=place, timeout_s=500)
+    told = json.loads(done.stdout)
+    assert (done.returncode, told["n_kept"], told["lost"]) == (0, 2, []), done.stderr
+    assert kept(place / "history") == 2
+    ((name, noise),) = told["noisy"].items()
+    assert name.startswith(machine)
+    assert noise > 0.12
+    assert f"{machine} is too noisy, and gets no run" in done.stderr
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.runner.functions.targets import Request
     from coldwarm.runner.suite import Outcome
 
@@ -100,9 +101,10 @@ def _add(
     """Put results into a history.
 
     RESULT is a folder of `coldwarm run` or `bench`, a snapshot of one, or a JSON file of pyperf,
-    pytest-benchmark, asv, hyperfine or Bencher. It is read, computed again, and copied. A run that
-    is there already is not added again. Keep one history for one branch. It may have runs of
-    several machines: each figure is compared with those of the same machine, inputs and threads.
+    pytest-benchmark, asv, hyperfine or Bencher, or github-action-benchmark's data.js with all of
+    its commits. It is read, computed again, and copied. A run that is there already is not added
+    again. Keep one history for one branch. It may have runs of several machines: each figure is
+    compared with those of the same machine, inputs and threads.
     """
     from dataclasses import replace
 
@@ -110,24 +112,37 @@ def _add(
     from coldwarm.cli._results import run_in
     from coldwarm.contracts.history import HistoryAddition
     from coldwarm.contracts.result import Measured
+    from coldwarm.errors import UsageError
     from coldwarm.history import history_document, store
     from coldwarm.integrations import formats
 
     added: list[str] = []
+    left_out: dict[str, Reason] = {}
+    n_there = 0
     for path in results:
-        found = formats.read(run_in(path))
-        if isinstance(found, Measured):
-            _output.tell(path, found.otherwise)
-        elif found.started_at is None:
-            found = replace(found, started_at=date)
-        run = store.add(folder, found, commit)
-        added += [] if run is None else [run.run_id]
+        every = formats.read_all(run_in(path))
+        if commit and len(every) > 1:
+            text = f"{path} holds {len(every)} results, each with its commit; remove --commit"
+            raise UsageError(text)
+        for found in every:
+            dated = found
+            if isinstance(found, Measured):
+                _output.tell(path, found.otherwise)
+            else:
+                dated = replace(found, started_at=found.started_at or date)
+                left_out |= {**found.left_out, **found.failed}
+                if not found.benchmarks:
+                    continue
+            run = store.add(folder, dated, commit)
+            added += [] if run is None else [run.run_id]
+            n_there += run is None
     made = HistoryAddition(
         harness_version=__version__,
         folder=str(folder),
         added=added,
-        n_there=len(results) - len(added),
+        n_there=n_there,
         n_removed=store.prune(folder, keep) if keep is not None else 0,
+        left_out=left_out,
     )
     _output.emit(form, made, lambda: history_document.added(made))
 

@@ -16,8 +16,8 @@ _REASONS = {
     "command_cache_unknown": "it keeps compiled programs in no cache that coldwarm knows",
     "command_home": "files that a program keeps by itself, in its home or elsewhere, are not"
     " watched",
-    "command_watched": "what watches a start takes part in it: about 6 ms of Python's own start,"
-    " and 5 to 10 % where much is imported and compiled, with empty and with filled caches alike",
+    "command_watched": "what watches a start takes part in it: about 5 ms of Python's own start,"
+    " and 10 to 20 ms where a framework is imported, with empty and with filled caches alike",
     "command_pages": "pages of files that the operating system keeps in memory are as an earlier"
     " start has left them",
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from coldwarm.contracts.base import Count, Difference, MetricKind, NotNegative, Positive, Record
+from coldwarm.contracts.reasons import Reason
 
 
 class HistoryFigure(Record, frozen=True, kw_only=True):
@@ -56,6 +57,8 @@ class HistoryAddition(Record, frozen=True, kw_only=True):
     """Results that were there already."""
     n_removed: Count
     """Runs whose raw results were removed."""
+    left_out: dict[str, Reason] = {}
+    """Benchmarks of other tools that have no time or memory in some run or in all, and why."""
 
 
 class RunOfChange(Record, frozen=True, kw_only=True):

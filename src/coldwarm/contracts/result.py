@@ -416,3 +416,7 @@ class Benchmarks:
     environment_sha256: Sha256 | None = None
     commit: str | None = None
     """Commit of the program, where the file tells it."""
+    suite: str | None = None
+    """What was measured together, where a file holds several of such."""
+    part: bytes | None = None
+    """What of the file it is from, where that holds several results; ``None``: all of it."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from coldwarm.report import units
 from coldwarm.report.comparison_text import figure
 from coldwarm.report.document import Cell, Document, Notice, Paragraph, Terms, table, terms
-from coldwarm.report.sentences import counted
+from coldwarm.report.sentences import counted, words
 from coldwarm.stats.change_points import FEWEST
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from coldwarm.report.document import Block
 
 MOST_ROWS = 40
+_MOST_LEFT_OUT = 8
 _DIGITS = 8
 """Of a commit."""
 
@@ -44,7 +45,13 @@ def added(made: HistoryAddition) -> Document:
     said += f"; {made.n_there} there already" if made.n_there else ""
     if made.n_removed:
         said += f"; the raw results of {counted(made.n_removed, 'run')} removed"
-    return Document("coldwarm history add", (Paragraph(f"{said}."),))
+    blocks: list[Block] = [Paragraph(f"{said}.")]
+    items = [(name, words(why)) for name, why in made.left_out.items()]
+    blocks += terms(items[:_MOST_LEFT_OUT], title="Left out")
+    if len(items) > _MOST_LEFT_OUT:
+        text = f"… and {counted(len(items) - _MOST_LEFT_OUT, 'benchmark')}: --format json has all"
+        blocks.append(Paragraph(text, "dim"))
+    return Document("coldwarm history add", tuple(blocks))
 
 
 def measured(made: HistoryMeasurement) -> Document:

@@ -11,12 +11,12 @@ from collections import deque
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import coldwarm
 from coldwarm.contracts.history import HistoryMeasurement
 from coldwarm.contracts.reasons import RefusedError
-from coldwarm.errors import ColdwarmError, UsageError, shorten
+from coldwarm.errors import ColdwarmError, UsageError, printable, shorten
 from coldwarm.history import remote, store
 from coldwarm.publish.archive import unpack
 from coldwarm.report.sentences import with_advice
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _LOOKS_S = 0.5
 _MOST_BYTES = 2**26
+_LONGEST_LINE = 200
 _NOT_KEPT = {
     "--command": "programs",
     "--sweep": "many sizes",
@@ -141,12 +142,32 @@ def measure(
     except KeyboardInterrupt:
         made.interrupted = True
     except OSError as error:  # of what carries tasks
-        made.lost.append(f"the machines are not to be reached any more: {shorten(str(error))}")
+        made.lost.append(f"the machines are not to be reached any more: {_line(error)}")
     finally:
         carrier.close()
     return HistoryMeasurement(
         harness_version=coldwarm.__version__, folder=str(folder), **vars(made)
     )
+
+
+class _Busy(NamedTuple):
+    """What a machine is at."""
+
+    number: int
+    """Of its run."""
+    host: str
+    task: SentTask
+
+
+@dataclass
+class _Runs:
+    """Runs on their way: which wait, and which machine has which."""
+
+    waiting: deque[int]
+    busy: dict[str, _Busy] = field(default_factory=dict)
+    """By machine."""
+    out: set[str] = field(default_factory=set)
+    """Machines and hosts that get no other run."""
 
 
 def _hand_out(
@@ -156,34 +177,51 @@ def _hand_out(
     keep: Callable[[remote.MachineAnswer], bool],
     tell: Callable[[str], None],
 ) -> None:
-    waiting = deque(range(1, made.n_runs + 1))
-    busy: dict[str, tuple[int, str, SentTask]] = {}
-    """By machine, the run, the host and the task."""
-    out: set[str] = set()
-    """Machines and hosts that get no other run."""
-    while waiting or busy:
-        held = {host for _, host, _ in busy.values()}
-        for machine, host in carrier.machines().items():
-            if waiting and not {machine, host} & (out | held | {*busy}):
-                number = waiting.popleft()
-                tell(f"run {number} of {made.n_runs}: begins on {machine}")
-                given = [*plan.arguments], plan.files, plan.most_noise
-                busy[machine] = number, host, carrier.submit(machine, remote.run, *given)
-                held.add(host)
-        if not busy:
+    runs = _Runs(deque(range(1, made.n_runs + 1)))
+    while runs.waiting or runs.busy:
+        if not _begin(carrier, plan, made, runs, tell):
+            continue
+        if not runs.busy:
             text = "no machine is left" if made.lost or made.noisy else "no machine is there"
-            made.lost.append(f"{text}: {len(waiting)} of {made.n_runs} runs were not measured")
+            made.lost.append(f"{text}: {len(runs.waiting)} of {made.n_runs} runs were not measured")
             return
-        ended = [machine for machine, (_, _, task) in busy.items() if task.done()]
+        ended = [machine for machine, one in runs.busy.items() if one.task.done()]
         for machine in ended:
-            number, host, task = busy.pop(machine)
+            number, host, task = runs.busy.pop(machine)
             failed, is_host = _failed(machine, task, keep, made)
             tell(f"run {number} of {made.n_runs}: {failed or 'kept'}")
             if failed is not None:
-                out.add(host if is_host else machine)
-                waiting.append(number)
+                runs.out.add(host if is_host else machine)
+                runs.waiting.append(number)
         if not ended:
             time.sleep(_LOOKS_S)
+
+
+def _begin(
+    carrier: Carrier,
+    plan: MachinePlan,
+    made: _Outcome,
+    runs: _Runs,
+    tell: Callable[[str], None],
+) -> bool:
+    """Give each free machine a run; say whether none has refused it, so that all are busy."""
+    held = {one.host for one in runs.busy.values()}
+    for machine, host in carrier.machines().items():
+        if not runs.waiting or {machine, host} & (runs.out | held | {*runs.busy}):
+            continue
+        number = runs.waiting.popleft()
+        tell(f"run {number} of {made.n_runs}: begins on {machine}")
+        given = [*plan.arguments], plan.files, plan.most_noise
+        try:
+            runs.busy[machine] = _Busy(number, host, carrier.submit(machine, remote.run, *given))
+        except OSError as error:  # the others go on
+            made.lost.append(f"{machine} takes no run: {_line(error)}")
+            tell(f"run {number} of {made.n_runs}: {made.lost[-1]}")
+            runs.out.add(machine)
+            runs.waiting.appendleft(number)
+            return False
+        held.add(host)
+    return True
 
 
 def _failed(
@@ -193,7 +231,7 @@ def _failed(
     try:
         answer = _answered(task)
     except Exception as error:  # noqa: BLE001 - whatever a cluster raises, the others go on
-        text = f"{machine} was lost: {type(error).__name__}: {shorten(str(error))}"
+        text = f"{machine} was lost: {type(error).__name__}: {_line(error)}"
         made.lost.append(text)
         return text, False
     if answer.noise is not None and not answer.archive and not answer.failure:
@@ -210,9 +248,14 @@ def _failed(
             failure = f"its result is refused: {with_advice(error.reason)}"
         except (ColdwarmError, OSError) as error:
             failure = f"its result is refused: {error}"
-    text = f"{machine} failed: {shorten(failure)}"
+    text = f"{machine} failed: {_line(failure)}"
     made.lost.append(text)
     return text, True
+
+
+def _line(said: object) -> str:
+    """Return what a stranger says of a failure in one line."""
+    return shorten(printable(str(said).strip(" ;\n")), _LONGEST_LINE)
 
 
 def _answered(task: SentTask) -> remote.MachineAnswer:

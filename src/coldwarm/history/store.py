@@ -66,6 +66,7 @@ _GIB = 2**30
 _STALE_S = 86400.0
 """After which a copy that nobody has finished is removed."""
 _DIGITS = 12
+_NOT_TOLD = "a machine that is not told"
 
 
 class StoredRun(NamedTuple):
@@ -141,11 +142,20 @@ def add(
         machine = _hash([run.machine, node])
         named = f"{run.machine_name}, node {machine[:_NODE_DIGITS]}"
         run = replace(run, machine=machine, machine_name=named)
-    return put(folder, run, Path(found.path))
+    part = found.part if isinstance(found, Benchmarks) else None
+    return put(folder, run, Path(found.path), part)
 
 
-def put(folder: Path, run: HistoryRun, source: Path) -> HistoryRun | None:
+def put(
+    folder: Path, run: HistoryRun, source: Path, part: bytes | None = None
+) -> HistoryRun | None:
     """Put a run and its result into a history; ``None``: it is there already.
+
+    Args:
+        folder: The history.
+        run: The run.
+        source: Its result, a folder or a file.
+        part: What of the file is copied; ``None``: all of it.
 
     Raises:
         UsageError: the history lies in the result.
@@ -161,7 +171,7 @@ def put(folder: Path, run: HistoryRun, source: Path) -> HistoryRun | None:
     with ExitStack() as stack:
         stack.callback(shutil.rmtree, made, ignore_errors=True)
         try:
-            _copy(source, made / _RESULT)
+            _copy(source, made / _RESULT, part)
             (made / _FIGURES).write_bytes(codec.encode(run))
             for place, _, names in os.walk(made):
                 for name in (*names, "."):
@@ -177,13 +187,16 @@ def put(folder: Path, run: HistoryRun, source: Path) -> HistoryRun | None:
     return run
 
 
-def _copy(source: Path, target: Path) -> None:
+def _copy(source: Path, target: Path, part: bytes | None) -> None:
     target.parent.mkdir(parents=True)
     if source.is_dir():
         shutil.copytree(source, target, symlinks=True)
-    else:
-        target.mkdir()
+        return
+    target.mkdir()
+    if part is None:
         shutil.copy2(source, target)
+    else:
+        (target / source.with_suffix(".json").name).write_bytes(part)
 
 
 def _keep(path: Path) -> None:
@@ -260,7 +273,8 @@ def _run_of_tool(found: Benchmarks, commit: str | None) -> HistoryRun:
     """
     if found.started_at is None:
         raise UsageError(f"{found.path} does not tell when it was measured; add it with --date")
-    machine = found.cpu or "a machine that is not told"
+    # Suites are measured by jobs of their own, and each has its newest runs.
+    machine = found.cpu or (f"the machine of {found.suite}" if found.suite else _NOT_TOLD)
     figures = [
         HistoryFigure(
             case=name,
@@ -271,7 +285,7 @@ def _run_of_tool(found: Benchmarks, commit: str | None) -> HistoryRun:
         for name, one in found.benchmarks.items()
     ]
     run = HistoryRun(
-        run_id=hashlib.sha256(Path(found.path).read_bytes()).hexdigest()[:32],
+        run_id=found.run_id or hashlib.sha256(Path(found.path).read_bytes()).hexdigest()[:32],
         started_at=_date(found.started_at, found.path),
         commit=commit or found.commit,
         machine=_hash(machine),

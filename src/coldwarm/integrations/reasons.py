@@ -13,6 +13,9 @@ _REASONS = {
     " on the other",
     "runs_failed_elsewhere": "{n_failed:# run} failed under {tool}, and a failed run has no time",
     "no_samples_elsewhere": "{tool} wrote no samples of it",
+    "no_time_elsewhere": "it is {value}, which is no time",
+    "nameless_elsewhere": "it has no name",
+    "same_name_elsewhere": "several benchmarks of one commit have this name",
 }
 _ADVICE = {
     "one_process_elsewhere": "give several files a side, five or more in all: A1,A2,A3 B1,B2,B3",

@@ -62,6 +62,21 @@ class _Mine(_thread._local):
         self.open: list[tuple[object, float, list[Done]]] = []
 
 
+class _Outer(_thread._local):
+    """The import that a thread has begun last."""
+
+    name = ""
+    package = ""
+    is_closed = False
+    """Whether what is imported inside is no longer followed: it is no user's."""
+
+    def has(self, name: str) -> bool:
+        """Say whether another import adds nothing: a part of this package, or inside of others'."""
+        if not self.is_closed and self.name in sys.modules:
+            self.is_closed = sites.kind(_origin(sys.modules[self.name])) != sites.USERS
+        return self.is_closed or name.partition(".")[0] == self.package
+
+
 class _Asked(_thread._local):
     """Request of an ``import`` in a thread, until it is known whether it is loaded."""
 
@@ -105,7 +120,7 @@ class Imports:
     def ended(self, key: object, name: str) -> None:
         """Note that it has ended, however it did."""
         opened = self._mine.open
-        if not self.is_open(key):
+        if not (opened and opened[-1][0] is key) and not self.is_open(key):
             return
         while opened[-1][0] != key:  # imports that failed
             opened.pop()
@@ -219,15 +234,18 @@ def follow(journal: "Journal") -> "Callable[[], None]":
     """Write how long imports take, from now on; return what ends it."""
     load, followed = _bootstrap._find_and_load, Imports(journal, {})
     active = [True]
+    outer = _Outer()
 
     def _call_with_frames_removed(name: str, import_: "Any") -> "Any":
-        if not active:
+        if not active or outer.has(name):  # as most are
             return load(name, import_)
-        key = object()
+        before, key = (outer.name, outer.package), object()
+        outer.name, outer.package = name, name.partition(".")[0]
         followed.begun(key, _now_s())
         try:
             return load(name, import_)
         finally:
+            (outer.name, outer.package), outer.is_closed = before, False
             followed.ended(key, name)
 
     # Python leaves frames of this file out of the tracebacks of imports that fail.

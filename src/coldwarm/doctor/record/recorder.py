@@ -12,7 +12,6 @@ import sys
 import time
 
 from coldwarm.doctor.record import imports, sites
-from coldwarm.doctor.record.calls import CallCounter
 from coldwarm.doctor.record.journal import (
     FIRST,
     KEPT,
@@ -29,7 +28,6 @@ from coldwarm.doctor.record.journal import (
     forget_failures,
     settled,
 )
-from coldwarm.doctor.record.looks import Looks
 from coldwarm.doctor.record.settings_at_end import debugging
 from coldwarm.frameworks.arrivals import Awaited
 from coldwarm.wire import TYPE_CHECKING
@@ -37,6 +35,9 @@ from coldwarm.wire import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
+
+    from coldwarm.doctor.record.calls import CallCounter
+    from coldwarm.doctor.record.looks import Looks
 
 
 recording: "list[Recorder]" = []
@@ -190,6 +191,8 @@ class Recorder:
         """Follow calls too, where this Python can."""
         if self._calls is not None:
             return
+        from coldwarm.doctor.record.calls import CallCounter
+
         calls = CallCounter(self.journal, lambda: self.stages)
         self.sees_calls = calls.begin()
         if not self.sees_calls:
@@ -211,6 +214,8 @@ class Recorder:
     def look(self) -> None:
         """Look at where this thread is, from now on."""
         if self.looks is None:
+            from coldwarm.doctor.record.looks import Looks
+
             self.looks = Looks(self.journal)
             self.looks.begin()
 

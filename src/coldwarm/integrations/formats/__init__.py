@@ -1,7 +1,8 @@
 """Formats of other tools: a module of this folder for each, found by scanning it.
 
 It is named as ``--format`` names it, with ``_`` for ``-``. Where results are written so, it defines
-its ``WRITER``, and where files of the tool are compared, its ``READER``.
+its ``WRITER``, where files of the tool are compared, its ``READER``, and where a file of it holds
+the results of many commits, its ``HISTORY``.
 
 No format opens a file or writes one.
 """
@@ -9,6 +10,7 @@ No format opens a file or writes one.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -22,7 +24,8 @@ from coldwarm.contracts.result import Benchmarks, BenchmarkSamples
 from coldwarm.errors import ContractError, printable, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    import re
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from coldwarm.contracts.base import MetricKind
     from coldwarm.contracts.reasons import Reason
@@ -32,7 +35,7 @@ if TYPE_CHECKING:
 TimeS = Annotated[float, msgspec.Meta(gt=0.0, le=MOST_S)]
 Amount = Annotated[float, msgspec.Meta(gt=0.0, le=2.0**63)]
 """Amount of seconds or bytes."""
-_LONGEST_NAME = 200
+LONGEST_NAME = 200
 """Characters of a benchmark's name that are kept."""
 _FAILED = "runs_failed_elsewhere"
 _GZIP = b"\x1f\x8b"
@@ -73,6 +76,20 @@ class Reader:
     """Whether it writes NaN where there is no number, which JSON has not."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class HistoryReader:
+    """How a tool's file is read that holds the results of many commits."""
+
+    tool: str
+    """Its name as its makers write it."""
+    begins: re.Pattern[bytes]
+    """What stands before the JSON where the file is a script, which is never run."""
+    is_mine: Callable[[dict[str, Any]], bool]
+    """Say whether a document without that looks like its own."""
+    results: Callable[[Opened], list[Benchmarks]]
+    """Return what it holds; ``ContractError`` where it is broken."""
+
+
 def names() -> list[str]:
     """Return the formats that results are written as."""
     return [name.replace("_", "-") for name in _defining("WRITER")]
@@ -108,24 +125,48 @@ def read(path: Path) -> Measured | Benchmarks:
 
     Raises:
         UsageError: there is nothing.
+        ContractError: it is broken, of a kind that is not read, or holds several results.
+    """
+    found = read_all(path)
+    if len(found) > 1:
+        what = f"holds {len(found)} results; type coldwarm history add {path} --to history"
+        raise ContractError(str(path), what)
+    return found[0]
+
+
+def read_all(path: Path) -> Sequence[Measured | Benchmarks]:
+    """Read a result as ``read`` does, or a file of another tool with those of many commits.
+
+    Raises:
+        UsageError: there is nothing.
         ContractError: it is broken, or of a kind that is not read.
     """
     from coldwarm.runner import recompute  # noqa: PLC0415 - names of formats are to be had quickly
 
     if path.is_dir() or not path.exists():
-        return recompute.read(path)
+        return [recompute.read(path)]
     data = read_bytes(path)
     if b'"schema_version"' in data[:_HEAD]:
-        return recompute.read(path)
+        return [recompute.read(path)]
     if data.startswith(_GZIP):
         raise ContractError(str(path), "is compressed: unpack it with gunzip")
+    for kept in _histories():
+        # Blanks in its place, so that lines and columns in messages are those of the file.
+        data = kept.begins.sub(lambda found: b" " * len(found[0]), data, count=1)
     try:
-        return benchmarks(str(path), *parse(data, str(path)))
+        return _results(str(path), *parse(data, str(path)))
     except ContractError:
         text, document = parse(data, str(path), with_nan=True)
         if not any(one.writes_nan and _is_of(one, document) for one in _readers()):
             raise
-    return benchmarks(str(path), text, document)
+    return _results(str(path), text, document)
+
+
+def _results(path: str, text: str, document: object) -> list[Benchmarks]:
+    for kept in _histories():
+        if isinstance(document, dict) and kept.is_mine(document):
+            return kept.results(Opened(path, text, document))
+    return [benchmarks(path, text, document)]
 
 
 def benchmarks(path: str, text: str, document: object) -> Benchmarks:
@@ -137,13 +178,18 @@ def benchmarks(path: str, text: str, document: object) -> Benchmarks:
     for one in _readers():
         if isinstance(document, dict) and _is_of(one, document):
             return one.benchmarks(Opened(path, text, document))
-    named = ", ".join(one.tool for one in _readers())
+    tools = [one.tool for one in _readers()] + [one.tool for one in _histories()]
+    named = ", ".join(tools)
     what = f"is no result that can be compared: of coldwarm, or the JSON of {named}"
     raise ContractError(path, what)
 
 
 def _readers() -> list[Reader]:
     return [_module(name).READER for name in _defining("READER")]
+
+
+def _histories() -> list[HistoryReader]:
+    return [_module(name).HISTORY for name in _defining("HISTORY")]
 
 
 def _is_of(reader: Reader, document: object) -> bool:
@@ -218,6 +264,19 @@ class Opened:
         """Return the error of something wrong in it."""
         return ContractError(self.path, what)
 
+    def date(self, given_ms: int | None) -> str | None:
+        """Return the date of so many milliseconds since 1970.
+
+        Raises:
+            ContractError: it is none.
+        """
+        if given_ms is None:
+            return None
+        try:
+            return datetime.fromtimestamp(given_ms / 1000, UTC).isoformat()
+        except (ValueError, OverflowError, OSError):
+            raise self.fault(f"has the date {given_ms!s:.20}, which is none") from None
+
     def by_name(
         self, found: Iterable[tuple[str, BenchmarkSamples | Reason]]
     ) -> tuple[dict[str, BenchmarkSamples], dict[str, Reason], dict[str, Reason]]:
@@ -230,7 +289,7 @@ class Opened:
         left_out: dict[str, Reason] = {}
         failed: dict[str, Reason] = {}
         for given, one in found:
-            name = plain(given, _LONGEST_NAME)
+            name = plain(given, LONGEST_NAME)
             if not name:
                 raise self.fault("holds a benchmark without a name")
             if name in kept or name in left_out or name in failed:

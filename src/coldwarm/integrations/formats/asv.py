@@ -14,7 +14,7 @@ import json
 import math
 import re
 from collections import Counter
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import product
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -275,23 +275,9 @@ def _benchmarks(opened: Opened) -> Benchmarks:
         failed=failed,
         is_export=found.env_name.startswith("coldwarm-"),
         cpu=plain(cpu) if isinstance(cpu, str) and cpu.strip() else None,
-        started_at=_date(opened, found.date),
+        started_at=opened.date(found.date),
         commit=plain(found.commit_hash) or None,
     )
-
-
-def _date(opened: Opened, given_ms: int | None) -> str | None:
-    """Return the date of a commit.
-
-    Raises:
-        ContractError: it is none.
-    """
-    if given_ms is None:
-        return None
-    try:
-        return datetime.fromtimestamp(given_ms / 1000, UTC).isoformat()
-    except (ValueError, OverflowError, OSError):
-        raise opened.fault(f"has the date {given_ms}, which is none") from None
 
 
 def _of_benchmark(
