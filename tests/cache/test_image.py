@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import os
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -168,10 +170,63 @@ def test_an_image_that_does_not_name_its_cache_is_told_so(image: str) -> None:
 
 
 @pytest.mark.slow
+def test_a_cache_behind_a_link_in_the_image_is_that_of_the_image(image: str) -> None:
+    python = str(Path(sys.executable).resolve())
+    link = f"import os; os.symlink({CACHE!r}, '/opt/link')"
+    engine("run", "--name", "coldwarm-link", f"--entrypoint={python}", image, "-c", link)
+    change = "--change=ENV JAX_COMPILATION_CACHE_DIR=/opt/link"
+    try:
+        engine("commit", change, "--change=VOLUME /opt/data", "coldwarm-link", f"{NAME}:changed")
+    finally:
+        engine("rm", "--force", "coldwarm-link")
+    before = engine("volume", "ls", "--quiet")
+    given = ("cache", "check", "/opt/link", "--image", f"{NAME}:changed", "--python", python)
+    done = coldwarm(*given, "--format", "json", "--", PROGRAM)
+    found = json.loads(done.stdout)
+    assert found["n_kept"] > 0
+    assert {one["outcome"] for one in found["lines"]} <= {"found", "missed"}
+    assert engine("volume", "ls", "--quiet") == before
+
+
+@pytest.mark.slow
+def test_a_program_in_an_image_is_ended_by_ctrl_c(image: str) -> None:
+    python = str(Path(sys.executable).resolve())
+    writes = f"open('/app/deaf.py', 'w').write({DEAF!r})"
+    engine("run", "--name", "coldwarm-deaf", f"--entrypoint={python}", image, "-c", writes)
+    try:
+        engine("commit", "coldwarm-deaf", f"{NAME}:changed")
+    finally:
+        engine("rm", "--force", "coldwarm-deaf")
+    line = (sys.executable, "-m", "coldwarm", "cache", "check", CACHE, "--image", f"{NAME}:changed")
+    process = subprocess.Popen(
+        [*line, "--python", python, "--", "/app/deaf.py"],
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        # It is ignored where the tests run in the background of a shell, and by what they start.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
+    )
+    assert process.stderr is not None
+    assert process.stderr.readline() == b"on\n"
+    os.killpg(process.pid, signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert not engine("ps", "--all", "--quiet", "--filter", "name=coldwarm-")
+
+
+DEAF = """
+import signal, time
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+print("on", flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.slow
 def test_what_is_not_in_an_image_is_one_clear_line(image: str) -> None:
     python = str(Path(sys.executable).resolve())
     for given, said in (
         (("/nowhere", "--image", image, "--", PROGRAM), "/nowhere"),
+        (("compiled", "--image", image, "--", PROGRAM), "write it from /"),
         ((CACHE, "--image", "localhost/no-such-image", "--", PROGRAM), "no-such-image"),
         ((CACHE, "--image", image, "--python", "/no/python", "--", PROGRAM), "--python"),
         ((CACHE, "--image", image, "--python", python, "--", "/no.py"), "exit status"),

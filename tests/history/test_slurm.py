@@ -109,6 +109,7 @@ def test_a_job_that_leaves_no_result_is_lost(played: Path, why: str) -> None:
     with pytest.raises(ConnectionError, match=said):
         job.result()
     jobs.close()
+    assert (played / "cancelled").read_text(encoding="utf-8").split() == [number]
 
 
 def test_jobs_on_their_way_are_cancelled(played: Path) -> None:
@@ -120,6 +121,17 @@ def test_jobs_on_their_way_are_cancelled(played: Path) -> None:
     jobs.close()
     assert (played / "cancelled").read_text(encoding="utf-8").split() == numbers
     assert not [*played.glob(".coldwarm-jobs-*")]
+
+
+def test_a_job_that_is_not_taken_leaves_the_places_of_others(played: Path) -> None:
+    jobs = submitit.opened("slurm", 3)
+    sent = jobs.submit("job-2", remote.run, (), {}, None)
+    (played / "queue").write_text(f"{sent._job.job_id}|RUNNING|None\n", encoding="utf-8")
+    (played / "bin" / "sbatch").write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    with pytest.raises(OSError, match="not taken"):
+        jobs.submit("job-1", remote.run, (), {}, None)
+    assert [*jobs.machines()] == ["job-2"]
+    jobs.close()
 
 
 def test_a_job_that_is_not_taken_ends_no_other(played: Path) -> None:

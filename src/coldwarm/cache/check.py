@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import posixpath
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -205,7 +206,8 @@ def check(
         listing.copied(folder, copy)
         settings = {**(settings or {}), **_settings(owners, str(copy))}
         ended = watch.run(command, place / "journal", python, settings=settings, stdout=_STDERR)
-        ran = _Ran(started_at, [python, *command], ended, watch.read(place / "journal"), settings)
+        watched, least_s = watch.read(place / "journal"), _kept_from_s(os.environ)
+        ran = _Ran(started_at, [python, *command], ended, watched, settings, least_s)
         found = _judged(str(folder), before, look(copy), ran)
     in_place = [_in_place(one, str(copy), str(folder.absolute())) for one in found.entries]
     return replace(found, entries=in_place)
@@ -225,22 +227,21 @@ def check_image(name: str, folder: Path, command: Sequence[str], python: str) ->
             in it, or the command is no Python program.
         StorageError: the cache cannot be copied out.
     """
+    if not folder.is_absolute():
+        raise UsageError(f"{folder} is no path in an image; write it from /")
     started_at = datetime.now(UTC).isoformat(timespec="seconds")
-    with temporary.made() as place:
-        with image.made(name, ["true"], {}, place / "first") as container:
-            container.copy_out(str(folder), place / "before")
+    line = [python, *command]
+    kept_quick = _kept_quick([one.name for one in modes.readable().values()])
+    with temporary.made() as place, image.made(name, line, kept_quick, place) as container:
+        container.copy_out(str(folder), place / "before")
         before = look(place / "before")
-        owners = _owners(str(folder), before)
-        known = image.variables(name)
-        given = {key: value for key, value in _kept_quick(owners).items() if key not in known}
-        with image.made(name, [python, *command], given, place / "second") as container:
-            ended = container.run(place / "journal")
-            container.copy_out(str(folder), place / "after")
-        settings = _settings(owners, str(folder))
-        unset = [one for one in settings if not known.get(one)]
-        ran = _Ran(
-            started_at, [python, *command], ended, watch.read(place / "journal"), settings, unset
-        )
+        settings = _settings(_owners(str(folder), before), str(folder))
+        unset = [one for one in settings if not container.variables.get(one)]
+        ended = container.run(place / "journal")
+        container.copy_out(str(folder), place / "after")
+        watched = watch.read(place / "journal")
+        kept_from_s = _kept_from_s(container.variables)
+        ran = _Ran(started_at, line, ended, watched, settings, kept_from_s, unset)
         found = _judged(str(folder), before, look(place / "after"), ran)
     return replace(found, image=name)
 
@@ -253,8 +254,10 @@ class _Ran(NamedTuple):
     ended: ProgramEnd
     watched: Watched
     settings: Mapping[str, str]
-    unset: Sequence[str] = ()
-    """Those of them that were left as they are: an image is to set them."""
+    kept_from_s: float
+    """Seconds of compiling from which JAX keeps a program, as the user has set them."""
+    unset: Sequence[str] | None = None
+    """Those of the settings that an image is to have, and lacks; ``None``: it ran here."""
 
 
 def _owners(folder: str, before: CacheContents) -> list[str]:
@@ -279,7 +282,7 @@ def _judged(folder: str, before: CacheContents, after: CacheContents, ran: _Ran)
     elsewhere = _elsewhere(watched, ran.settings, ran.unset)
     known = {(one.owner, one.path) for one in before.programs}
     added = [one for one in after.programs if (one.owner, one.path) not in known]
-    judge = _Judge(_by_name(before.programs), _by_name(added), elsewhere)
+    judge = _Judge(_by_name(before.programs), _by_name(added), elsewhere, ran.kept_from_s)
     return CacheCheck(
         harness_version=coldwarm.__version__,
         started_at=ran.started_at,
@@ -325,6 +328,7 @@ class _Judge:
     new: Mapping[tuple[str, str], Sequence[KeptEntry]]
     elsewhere: Mapping[str, Reason]
     """By framework, why the program does not look there."""
+    kept_from_s: float
 
     def outcome(self, call: CompiledCall) -> tuple[CacheOutcome, list[Reason]] | None:
         """Return what became of a call, and why; ``None``: it needed nothing of the cache."""
@@ -354,10 +358,10 @@ class _Judge:
             return ("found", []) if kept else None
         if not new:
             return "not_kept", [because("key_never_written")]
-        quick = call.own_s.get("compile", 0.0) < _kept_from_s()
+        quick = call.own_s.get("compile", 0.0) < self.kept_from_s
         why = why_missed(kept, new)
         if quick and why[0].code in {"key_absent", "key_program"}:
-            return "not_kept", [because("key_quick", least_s=_kept_from_s())]
+            return "not_kept", [because("key_quick", least_s=self.kept_from_s)]
         return "missed", why
 
     def _of_numba(self, call: CompiledCall) -> tuple[CacheOutcome, list[Reason]] | None:
@@ -412,26 +416,27 @@ def _by_name(programs: Sequence[KeptEntry]) -> dict[tuple[str, str], list[KeptEn
 
 
 def _elsewhere(
-    watched: Watched, settings: Mapping[str, str], unset: Sequence[str]
+    watched: Watched, settings: Mapping[str, str], unset: Sequence[str] | None
 ) -> dict[str, Reason]:
     """Return by framework why a program does not look into the cache."""
     found = {}
+    place = os.path.realpath if unset is None else posixpath.normpath
     told = [one.caches for trace in watched.processes for one in trace.rows_of(DebugSettings)]
     hit = {one.framework for trace in watched.processes for one in trace.calls if one.hit}
     for framework, owner in modes.readable().items():
         folders = [one[framework] for one in told if framework in one]
-        ours = os.path.realpath(settings.get(owner.variable, ""))
-        others = [one for one in folders if os.path.realpath(one) != ours]
+        ours = place(settings.get(owner.variable, ""))
+        others = [one for one in folders if place(one) != ours]
         if others and owner.variable in settings:
             found[framework] = because("key_elsewhere", folder=others[-1])
-        elif owner.variable in unset and not folders and framework not in hit:
+        elif owner.variable in (unset or ()) and not folders and framework not in hit:
             found[framework] = because("key_unset", variable=owner.variable, folder=ours)
     return found
 
 
-def _kept_from_s() -> float:
+def _kept_from_s(variables: Mapping[str, str]) -> float:
     """Return the seconds of compiling from which JAX keeps a program, as the user has set them."""
     try:
-        return float(os.environ.get(_KEPT_FROM, KEPT_FROM_S))
+        return float(variables.get(_KEPT_FROM, KEPT_FROM_S))
     except ValueError:
         return KEPT_FROM_S

@@ -10,7 +10,9 @@ import json
 import os
 import shutil
 import subprocess
+import uuid
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,22 +31,27 @@ _ENGINES = ("docker", "podman")
 _INSIDE = "/.coldwarm"
 _PATH = "PYTHONPATH"
 _STDERR = 2
+_IN_IMAGE = "name a program and a --python that are in the image"
 
 
 class Container:
     """A container that has not run yet."""
 
-    def __init__(self, engine: str, name: str, image: str) -> None:
+    def __init__(self, engine: str, name: str, image: str, variables: Mapping[str, str]) -> None:
         """Stand for the one that an engine knows by this name."""
         self._engine, self._name, self._image = engine, name, image
+        self.variables = variables
+        """The environment that its image sets."""
 
     def copy_out(self, folder: str, target: Path) -> None:
-        """Copy a folder out of it.
+        """Copy what is in a folder out of it.
 
         Raises:
             UsageError: there is no such folder.
         """
-        _asked(self._engine, "cp", f"{self._name}:{folder}", str(target), of=self._image)
+        target.mkdir(exist_ok=True)
+        # Where the folder is a link, the engine follows it in there.
+        _asked(self._engine, "cp", f"{self._name}:{folder}/.", str(target), of=self._image)
 
     def copy_in(self, folder: Path) -> None:
         """Copy a folder into it, as ``/.coldwarm``.
@@ -59,26 +66,20 @@ class Container:
 
         Raises:
             UsageError: it cannot be run, or is no Python program.
+            KeyboardInterrupt: it was ended before.
         """
-        started = ["start", "--attach", self._name]
-        ended = watch.run(started, journal, self._engine, stdout=_STDERR)
-        self.copy_out(f"{_INSIDE}/journal/.", journal)
+        _asked(self._engine, "start", self._name, of=self._image, cure=_IN_IMAGE)
+        # A program that is the first process of its container may hear no signal: what shows its
+        # output is ended by Ctrl-C instead, and the container is removed.
+        shown = watch.run(["logs", "--follow", self._name], journal, self._engine, stdout=_STDERR)
+        if shown.status:
+            raise KeyboardInterrupt
+        status = int(_asked(self._engine, "wait", self._name, of=self._image))
+        self.copy_out(f"{_INSIDE}/journal", journal)
         if not any(journal.glob(f"*{LINES}")):
-            text = f"{self._image}: no Python has run (exit status {ended.status})"
-            raise UsageError(f"{text}; name a program and a --python that are in the image")
-        return ended
-
-
-def variables(image: str) -> dict[str, str]:
-    """Return the environment that an image sets.
-
-    Raises:
-        UsageError: there is no engine, or no such image.
-    """
-    form = "{{json .Config.Env}}"
-    told = _asked(engine(), "image", "inspect", "--format", form, image, of=image)
-    pairs = (one.partition("=") for one in json.loads(told) or ())
-    return {name: value for name, _, value in pairs}
+            text = f"{self._image}: no Python of 3.11 or later has run (exit status {status})"
+            raise UsageError(f"{text}; {_IN_IMAGE}")
+        return replace(shown, status=status)
 
 
 @contextmanager
@@ -98,19 +99,24 @@ def made(
         StorageError: the package cannot be copied.
     """
     used = engine()
-    path = [f"{_INSIDE}/coldwarm/doctor/hook", variables(image).get(_PATH, "")]
-    whole = {**settings, VARIABLE: f"{_INSIDE}/journal", _PATH: ":".join(filter(None, path))}
-    options = [f"--env={name}={value}" for name, value in whole.items()]
     python, *rest = command
-    created = ["create", *options, f"--entrypoint={python}", image, *rest]
-    name = _asked(used, *created, of=image).splitlines()[-1]
+    form = "{{json .Config.Env}}"
+    told = _asked(used, "image", "inspect", "--format", form, image, of=image)
+    pairs = (one.partition("=") for one in json.loads(told) or ())
+    known = {name: value for name, _, value in pairs}
+    path = ":".join(filter(None, [f"{_INSIDE}/coldwarm/doctor/hook", known.get(_PATH)]))
+    whole = {**settings, VARIABLE: f"{_INSIDE}/journal", _PATH: path}
+    given = [f"--env={name}={value}" for name, value in whole.items()]
+    name = f"coldwarm-{uuid.uuid4().hex}"
     try:
-        container = Container(used, name, image)
+        created = ["create", f"--name={name}", *given, f"--entrypoint={python}", image, *rest]
+        _asked(used, *created, of=image)
+        container = Container(used, name, image, known)
         container.copy_in(_package(place / "package"))
         yield container
     finally:
         subprocess.run(  # noqa: S603 - the engine of the user
-            [used, "rm", "--force", name], capture_output=True, check=False
+            [used, "rm", "--force", "--volumes", name], capture_output=True, check=False
         )
 
 
@@ -151,7 +157,7 @@ def _package(place: Path) -> Path:
     return place
 
 
-def _asked(used: str, *command: str, of: str) -> str:
+def _asked(used: str, *command: str, of: str, cure: str = "name another") -> str:
     """Return what an engine prints.
 
     Raises:
@@ -162,5 +168,5 @@ def _asked(used: str, *command: str, of: str) -> str:
     )
     if done.returncode:
         said = shorten(done.stderr.strip().rpartition("\n")[2])
-        raise UsageError(f"{of}: {Path(used).name} {command[0]} failed: {said}; name another")
+        raise UsageError(f"{of}: {Path(used).name} {command[0]} failed: {said}; {cure}")
     return done.stdout.strip()

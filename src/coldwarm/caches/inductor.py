@@ -175,7 +175,7 @@ def _judge_loaded(evidence: CacheEvidence, n_loaded: int) -> Judgement:
         return refuted("uncounted", owner=_NAME, count_names=["files"])
     if evidence.files_before:
         return refuted("files_before", owner=_NAME, n_files=evidence.files_before)
-    if (evidence.files_after or 0) < n_loaded:
+    if hits > n_loaded or (evidence.files_after or 0) < n_loaded:
         return refuted("foreign_hits", owner=_NAME, n_hits=hits)
     if _header_of_another(evidence):
         return refuted("no_new_header", owner=_NAME, n_compiles=compiled)

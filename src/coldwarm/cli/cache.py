@@ -232,7 +232,7 @@ def _unpack(file: Path, folder: Path, key: Path | None, form: str) -> None:
     "--image",
     default=None,
     metavar="NAME",
-    help="Image of docker or podman with the cache in it: run PROGRAM in a container of it.",
+    help="Image of docker or podman with the cache: run PROGRAM in a container, by its `python`.",
 )
 @_options.output("json", "markdown", "github")
 @_PROGRAM
@@ -255,9 +255,10 @@ def _check(
     it at another place, as in an image or on another machine. For each line that needs something
     compiled, the table says whether that was found, and if not, why. A program that sets the folder
     itself uses that one, and the table says so. With --image, FOLDER and PROGRAM are paths in the
-    image, and nothing is copied elsewhere. What the program prints goes to standard error. The exit
-    status is 1 if more is missed than --allow-miss, or if the interval of what it saves begins
-    below --min-saving. A cache is code of its maker, which the program runs.
+    image, the program uses the cache in place, and neither entrypoint nor GPU is used. What the
+    program prints goes to standard error. The exit status is 1 if more is missed than --allow-miss,
+    or if the interval of what it saves begins below --min-saving. A cache is code of its maker,
+    which the program runs.
     """
     from coldwarm.cache import cache_document, check, saving
     from coldwarm.errors import ExitCode, UsageError

@@ -67,10 +67,9 @@ def argv(command: str) -> list[str]:
 
 def _instead(name: str) -> str:
     """Return what to type instead of a program that is not there."""
-    file, suffix, function = name.partition(".py")
-    if suffix and function[:1] == ":":
+    if ".py:" in name:
         return f"a function is measured by: coldwarm bench {name}"
-    return f"write: python {file}.py" if suffix else "name a program that is there"
+    return f"write: python {name}" if name.endswith(".py") else "name a program that is there"
 
 
 @dataclass(frozen=True)

@@ -169,7 +169,7 @@ def _agree(series: _Series, first: int, at: int, end: int) -> bool:
     """
     before, after = series.raw[first:at], series.raw[at:end]
     for level, other in ((before, after), (after, before)):
-        gap = float(np.mean(level) - np.median(other))
+        gap = float(np.median(level) - np.median(other))  # of which one stray run is no part
         half = abs(gap) / 2
         beyond = np.sign(gap) * (other - np.median(other)) > half
         is_apart = bool(np.all(np.sign(gap) * (level - np.median(other)) >= half))

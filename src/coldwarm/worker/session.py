@@ -225,7 +225,8 @@ def _start(
     backend.begin_call()
     with phases("first_call"):
         if backend.prepares:
-            prepared.function = backend.load(job["made"]) or prepared.function
+            loaded = backend.load(job["made"])
+            prepared.function = prepared.function if loaded is None else loaded
         first = call(arguments) if prepared.loop is None else prepared.loop.first(*arguments)
     backend.refuse_unfinished(first)
     parts = dict(backend.parts())

@@ -1,9 +1,10 @@
 """Time of imports: those that the user's own code asks for, of everything that is not theirs.
 
-Where a program is watched from its start, no frame of this file is on its stack, and no tracer of
-its own is told of one: imports are told by ``sys.monitoring``, and before Python 3.12 by audit
-events, both of which Python keeps from tracers. A block of code that asks to be followed has a
-function around each import instead, as that can be taken off again.
+Where all of a program is watched, no frame of this file is on its stack, and no tracer of its own
+is told of one: imports are told by ``sys.monitoring``, and before Python 3.12 by audit events, both
+of which Python keeps from tracers. A block of code that asks to be followed, and a start of which
+only the time is looked at, have a function around each import instead: it costs less, and can be
+taken off again.
 """
 
 import _thread
@@ -66,15 +67,15 @@ class _Outer(_thread._local):
     """The import that a thread has begun last."""
 
     name = ""
-    package = ""
     is_closed = False
-    """Whether what is imported inside is no longer followed: it is no user's."""
+    """Whether what is imported inside adds nothing: it is no user's."""
 
-    def has(self, name: str) -> bool:
-        """Say whether another import adds nothing: a part of this package, or inside of others'."""
+    def close(self) -> bool:
+        """Say whether it is closed, which is known once its module is there."""
         if not self.is_closed and self.name in sys.modules:
-            self.is_closed = sites.kind(_origin(sys.modules[self.name])) != sites.USERS
-        return self.is_closed or name.partition(".")[0] == self.package
+            whose = sites.kind(sites.origin(sys.modules.get(self.name)))
+            self.is_closed = whose != sites.USERS
+        return self.is_closed
 
 
 class _Asked(_thread._local):
@@ -136,7 +137,7 @@ class Imports:
         end_s = _now_s()
         if end_s - begin_s < _WORTH_S and not inner:
             return
-        users = sites.kind(_origin(sys.modules.get(name))) == sites.USERS
+        users = sites.kind(sites.origin(sys.modules.get(name))) == sites.USERS
         found: list[Done] = inner if users else [(name, begin_s, end_s)]
         if self._mine.open:
             self._mine.open[-1][2].extend(found)
@@ -237,15 +238,15 @@ def follow(journal: "Journal") -> "Callable[[], None]":
     outer = _Outer()
 
     def _call_with_frames_removed(name: str, import_: "Any") -> "Any":
-        if not active or outer.has(name):  # as most are
+        if not active or outer.close():  # as for most
             return load(name, import_)
-        before, key = (outer.name, outer.package), object()
-        outer.name, outer.package = name, name.partition(".")[0]
+        before, key = outer.name, object()
+        outer.name = name
         followed.begun(key, _now_s())
         try:
             return load(name, import_)
         finally:
-            (outer.name, outer.package), outer.is_closed = before, False
+            outer.name, outer.is_closed = before, False
             followed.ended(key, name)
 
     # Python leaves frames of this file out of the tracebacks of imports that fail.
@@ -259,11 +260,3 @@ def follow(journal: "Journal") -> "Callable[[], None]":
             _bootstrap._find_and_load = load
 
     return end
-
-
-def _origin(module: "Any") -> str:
-    """Return the file of a module; a lazy one is not asked, as that would load it."""
-    try:
-        return str(object.__getattribute__(module, "__spec__").origin)
-    except Exception:
-        return "<unknown>"

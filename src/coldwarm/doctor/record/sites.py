@@ -78,8 +78,16 @@ def _kind(filename: str) -> int:
 
 def _framework_folders() -> "tuple[str, ...]":
     """Return the folders of frameworks that are loaded, wherever they are installed."""
-    files = (getattr(sys.modules.get(name), "__file__", None) for name in _FRAMEWORKS)
-    return tuple(os.path.dirname(file) + os.sep for file in files if file)
+    files = (origin(sys.modules.get(name)) for name in _FRAMEWORKS)
+    return tuple(os.path.dirname(file) + os.sep for file in files if os.sep in file)
+
+
+def origin(module: "Any") -> str:
+    """Return the file of a module; a lazy one is not asked, as that would load it."""
+    try:
+        return str(object.__getattribute__(module, "__spec__").origin)
+    except Exception:
+        return "<unknown>"
 
 
 def is_users(code: "CodeType") -> bool:

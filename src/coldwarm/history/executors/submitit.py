@@ -38,9 +38,12 @@ _LATE_S = 20.0
 """Seconds after a job's end in which its result may still come, over a network's files."""
 _ENDED = {
     *("BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY"),
-    *("PREEMPTED", "REVOKED", "TIMEOUT"),
+    *("PREEMPTED", "REVOKED", "SPECIAL_EXIT", "TIMEOUT"),
 }
-_NEVER = ("badconstraints", "jobheld", "launchfailedrequeuedheld", "dependencyneversatisfied")
+_NEVER = (
+    *("badconstraints", "jobheld", "launchfailedrequeuedheld", "dependencyneversatisfied"),
+    *("partitiontimelimit", "partitionnodelimit"),
+)
 """How reasons begin for which a job waits until a person does something."""
 _RULER = "-" * 22
 """Between the parts of what submitit says of a failure."""
@@ -75,7 +78,8 @@ class _Queue:
     def _ask(self) -> None:
         done = subprocess.run(_QUEUE, capture_output=True, text=True, check=False)  # noqa: S603 - Slurm's own
         if done.returncode == 0:  # else its controller is busy, or starts anew
-            rows = [line.split("|", 2) for line in done.stdout.splitlines()]
+            lines = (line for line in done.stdout.splitlines() if line.count("|") > 1)
+            rows = [line.split("|", 2) for line in lines]
             self._states = {job: (state, why) for job, state, why in rows}
 
 
@@ -121,9 +125,15 @@ class _Job:
         raise TypeError("it has sent no answer")
 
     def cancel(self) -> None:
-        """End it, if it has not ended."""
+        """End it, if it has not ended; one that waits for ever has not."""
         with suppress(OSError):
-            if not self._jobs.is_debug and not self.done():  # asking would run it
+            if self._jobs.is_debug:  # asking would run it
+                return
+            if self._jobs.queue is not None:
+                has_ended = self._job.paths.result_pickle.exists()
+            else:
+                has_ended = self._job.done()
+            if not has_ended:
                 self._job.cancel(check=False)
 
 
@@ -136,16 +146,19 @@ class _SubmititJobs:
     """Places for jobs: on Slurm as many as there are runs, else one."""
 
     def __init__(self, executor: Any, folder: Path, n_places: int, without: str) -> None:  # noqa: ANN401 - submitit's own
-        self._executor, self._folder, self._n_places = executor, folder, n_places
-        self._most_places = 2 * n_places
-        self._jobs: list[_Job] = []
+        self._executor, self._folder = executor, folder
+        self._jobs: dict[str, _Job] = {}
+        """By place, the last one."""
+        self._places = [f"job-{number}" for number in range(1, n_places + 1)]
+        self._spare = [f"job-{number}" for number in range(n_places + 1, 2 * n_places + 1)]
+        """Places instead of those where a node was too noisy."""
         self._left_out = without.split(",") if without else []
         self.queue = _Queue() if executor.cluster == "slurm" else None
         self.is_debug = executor.cluster == "debug"
 
     def machines(self) -> dict[str, str]:
         """Return the places, of which nobody knows before on which node they will be."""
-        return {f"job-{number}": f"node-{number}" for number in range(1, self._n_places + 1)}
+        return {name: f"node of {name}" for name in self._places}
 
     def submit(self, machine: str, task: Callable[..., Any], *given: object) -> _Job:
         """Send a task as a job.
@@ -153,28 +166,28 @@ class _SubmititJobs:
         Raises:
             OSError: it is not taken.
         """
-        del machine
         try:
             job = self._executor.submit(_on_node, task, *given)
         except Exception as error:  # noqa: BLE001 - of any scheduler
-            self._n_places = 0  # it would not take another one either
+            # It would not take another one now: what has a job is free when that has ended.
+            self._places = [one for one, job in self._jobs.items() if not job.done()]
             said = str(error).strip().rpartition("\n")[2].rpartition("error: ")[2]
             raise OSError(f"the job is not taken: {said}") from None
         if self.queue is not None:
             self.queue.submitted(job.job_id)
-        self._jobs.append(_Job(job, self))
-        return self._jobs[-1]
+        self._jobs[machine] = _Job(job, self)
+        return self._jobs[machine]
 
     def leave_out(self, node: str, *, is_noisy: bool) -> None:
         """Ask for this node no more; where it is noisy, there is a place on another instead."""
-        if is_noisy and self._n_places < self._most_places:
-            self._n_places += 1
+        if is_noisy and self._spare:
+            self._places.append(self._spare.pop(0))
         self._left_out.append(node)
         self._executor.update_parameters(slurm_exclude=",".join(dict.fromkeys(self._left_out)))
 
     def close(self) -> None:
         """Cancel the jobs that have not ended, and remove what they were given."""
-        for one in self._jobs:
+        for one in self._jobs.values():
             one.cancel()
         shutil.rmtree(self._folder, ignore_errors=True)
 
