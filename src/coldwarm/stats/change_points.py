@@ -41,7 +41,7 @@ _SHORTEST, _SHORT = 2, 3
 """Runs of a level, and of one in which each has to agree."""
 _FEW = 6
 """Runs of a level that another mode of the same figure may have one after the other."""
-_CHANCE = 1e-4
+_CHANCE = 5e-5
 """How often two levels may look so different where there is one, at a place looked at."""
 _DRAWN_IN = 3.0
 """Scatters from the runs around it, beyond which a run is drawn in."""
@@ -54,7 +54,7 @@ _USUAL = 1.51
 """Standard deviations in the root mean square of the nearest four fifths."""
 _MOST_FAR = 0.2
 """Share of differences that may be far from all others."""
-_MOST_ALIKE = 0.6
+_MOST_ALIKE = 0.4
 """Correlation of runs that follow each other."""
 _FITS = 2.0
 """Mean square that is left, in scatters squared, by a line that fits a part."""
