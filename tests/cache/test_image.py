@@ -199,11 +199,10 @@ def test_a_program_in_an_image_is_ended_by_ctrl_c(image: str) -> None:
         engine("rm", "--force", "coldwarm-deaf")
     line = (sys.executable, "-m", "coldwarm", "cache", "check", CACHE, "--image", f"{NAME}:changed")
     process = subprocess.Popen(
-        [*line, "--python", python, "--", "/app/deaf.py"],
+        # It is ignored where the tests run in the background of a shell, and by what they start.
+        ["/usr/bin/env", "--default-signal=INT", *line, "--python", python, "--", "/app/deaf.py"],
         stderr=subprocess.PIPE,
         start_new_session=True,
-        # It is ignored where the tests run in the background of a shell, and by what they start.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
     )
     assert process.stderr is not None
     assert process.stderr.readline() == b"on\n"

@@ -447,14 +447,13 @@ def test_a_program_that_does_not_hear_ctrl_c_is_ended_by_several(
     )
     command = [sys.executable, "-m", "coldwarm", "doctor", "--out", "report.json", "deaf.py"]
     process = subprocess.Popen(
-        command,
+        # It is ignored where the tests run in the background of a shell, and by what they start.
+        ["/usr/bin/env", "--default-signal=INT", *command],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        # It is ignored where the tests run in the background of a shell, and by what they start.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
     )
     assert process.stdout is not None
     program = int(process.stdout.readline())
