@@ -9,6 +9,7 @@ from shutil import which
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.backends.test_jax_aot import COLD, FILLED, of, starts
 
 from coldwarm.backends.torch_aot import TorchAot
 from coldwarm.contracts import codec
@@ -17,15 +18,12 @@ from coldwarm.contracts.result import CaseResult
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from coldwarm.contracts.observation import CacheEvidence, Observation
-
 MISSING = [name for name in TorchAot.programs("cpu") if which(name) is None]
 MISSING += ["torch"] if importlib.util.find_spec("torch") is None else []
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(bool(MISSING), reason=f"not installed: {MISSING}"),
 ]
-COLD, FILLED = "cold_process_cold_cache", "cold_process_warm_cache"
 CASE = "mlp_train_step_128_f32"
 FILES = {"torch_aot": "program.pt2", "torch_megacache": "artifacts.bin"}
 
@@ -42,19 +40,6 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, CaseResult]:
     return {
         name: codec.load_as(CaseResult, out / "cases" / f"{name}_cpu_{CASE}.json") for name in FILES
     }
-
-
-def of(seen: Observation, owner: str) -> CacheEvidence:
-    """Return what a process shows of one owner."""
-    (found,) = [one for one in seen.evidence if one.owner == owner]
-    return found
-
-
-def starts(case: CaseResult, mode: str) -> list[Observation]:
-    """Return the processes that started in a mode; there is at least one."""
-    found = [seen for seen in case.observations if seen.cache_mode == mode]
-    assert found
-    return found
 
 
 def test_every_process_is_proved_and_right(measured: dict[str, CaseResult]) -> None:

@@ -184,6 +184,7 @@ def test_a_cache_behind_a_link_in_the_image_is_that_of_the_image(image: str) -> 
     done = coldwarm(*given, "--format", "json", "--", PROGRAM)
     found = json.loads(done.stdout)
     assert found["n_kept"] > 0
+    assert found["lines"]
     assert {one["outcome"] for one in found["lines"]} <= {"found", "missed"}
     assert engine("volume", "ls", "--quiet") == before
 

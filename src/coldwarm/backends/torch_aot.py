@@ -25,14 +25,19 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class TorchAot(TorchCompile):
-    """A compiled package (AOTInductor): nothing left but to load it."""
+class _Made(TorchCompile):
+    """What both have in common."""
 
-    name = "torch_aot"
     like = ("torch_compile",)
     variant = True
     scenarios = False
     prepares = True
+
+
+class TorchAot(_Made):
+    """A compiled package (AOTInductor): nothing left but to load it."""
+
+    name = "torch_aot"
     compiles = False
     FILE = "program.pt2"
 
@@ -92,14 +97,10 @@ class TorchAot(TorchCompile):
         return found
 
 
-class TorchMegacache(TorchCompile):
+class TorchMegacache(_Made):
     """``torch.compile`` with the entries of its caches from a file ("mega-cache")."""
 
     name = "torch_megacache"
-    like = ("torch_compile",)
-    variant = True
-    scenarios = False
-    prepares = True
     replaces = False
     FILE = "artifacts.bin"
 

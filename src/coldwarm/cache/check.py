@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 
 _KEPT_FROM = "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"
 _STDERR = 2
+_OLDEST = (3, 11)
+"""The oldest Python that tells what it compiles."""
 _ORDER: dict[CacheOutcome, int] = {"missed": 0, "elsewhere": 1, "not_kept": 2, "found": 3}
 
 
@@ -240,6 +242,9 @@ def check_image(name: str, folder: Path, command: Sequence[str], python: str) ->
         ended = container.run(place / "journal")
         container.copy_out(str(folder), place / "after")
         watched = watch.read(place / "journal")
+        used = watched.processes[0].process.python
+        if tuple(map(int, (used or "0.0").split(".")[:2])) < _OLDEST:
+            raise UsageError(f"{name}: Python {used} cannot be watched; use one of 3.11 or later")
         kept_from_s = _kept_from_s(container.variables)
         ran = _Ran(started_at, line, ended, watched, settings, kept_from_s, unset)
         found = _judged(str(folder), before, look(place / "after"), ran)

@@ -121,7 +121,7 @@ class Imports:
     def ended(self, key: object, name: str) -> None:
         """Note that it has ended, however it did."""
         opened = self._mine.open
-        if not (opened and opened[-1][0] is key) and not self.is_open(key):
+        if not self.is_open(key):
             return
         while opened[-1][0] != key:  # imports that failed
             opened.pop()
